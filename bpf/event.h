@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef STOKE_BPF_EVENT_H
+#define STOKE_BPF_EVENT_H
+
+/*
+ * The one layout that kernel and user space share. Values are never renumbered. All numbers in the
+ * machine's byte order; pids as stoke's own PID namespace sees them.
+ */
+
+#include <linux/types.h>
+
+#define STOKE_MAX_USER_FRAMES	1024
+#define STOKE_MAX_KERNEL_FRAMES 127 /* kernel.perf_event_max_stack of most machines */
+
+enum stoke_record_type {
+	STOKE_RECORD_SAMPLE = 1,
+};
+
+/* Why the user part of a stack ended. */
+enum stoke_walk_end {
+	STOKE_WALK_NONE = 0, /* no user part: kernel thread, or not asked for */
+	STOKE_WALK_ROOT = 1, /* frame pointer or return address 0: nothing above */
+	STOKE_WALK_DEPTH = 2, /* STOKE_MAX_USER_FRAMES reached, or no room in the record */
+	STOKE_WALK_UNREADABLE = 3, /* the frame's memory could not be read */
+	STOKE_WALK_BAD_FP = 4, /* the frame pointer is no frame pointer: unaligned, below the stack
+				  pointer, or too far up */
+	STOKE_WALK_EXIT = 5, /* task in exit, its memory is gone: no user part can exist */
+	STOKE_WALK_COMPAT = 6, /* 32-bit code: not walked */
+};
+
+/* A sample. Followed by nr_kernel then nr_user __u64 addresses, innermost first. */
+struct stoke_sample {
+	__u16 type; /* STOKE_RECORD_SAMPLE */
+	__u8 walk_end; /* enum stoke_walk_end */
+	__u8 flags; /* STOKE_SAMPLE_* */
+	__u16 nr_kernel, nr_user;
+	__u64 time_ns; /* bpf_ktime_get_ns(): CLOCK_MONOTONIC */
+	__u64 weight; /* period in force: ns for cpu-clock, else events */
+	__u64 start_ns; /* group_leader->start_boottime: which incarnation of the pid */
+	__u32 pid, tid; /* thread group and thread */
+	__u32 cpu;
+	__u32 reserved;
+	/* User registers, for walks without frame pointers: ip, sp, fp. 0 without a user part. */
+	__u64 ip, sp, fp;
+	char comm[16]; /* of the thread, at this instant; not NUL-terminated when full */
+};
+
+#define STOKE_SAMPLE_USER_MODE (1 << 0) /* interrupted in user code */
+
+#endif

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef STOKE_H
+#define STOKE_H
+
+/*
+ * stoke.h: the public API, whole. cmd/ and tests see this; nothing else is promised to stay.
+ *
+ * Results: 0 or a count is success, a negative errno is failure, and then err (the caller's, may be
+ * NULL, written on failure only) holds the sentence for the user. Outputs are untouched on failure.
+ * An object belongs to one thread. The library never prints, exits, reads the environment or
+ * touches signals. Option structs: all zero is the default. _free and _close take NULL.
+ */
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/types.h>
+
+struct stoke_recorder; /* a running recording */
+struct stoke_profile; /* weighted stacks of one or more runs; owns every string it hands out */
+
+struct stoke_error {
+	int code; /* negative errno */
+	char text[512]; /* what failed, cause, cure; one line */
+};
+
+/* Root frames that --by puts in front of each stack, outermost first. */
+enum stoke_by {
+	STOKE_BY_PROCESS = 1,
+	STOKE_BY_THREAD,
+	STOKE_BY_POOL, /* thread names without digits, ids and addresses */
+	STOKE_BY_CPU,
+};
+
+/* flags of stoke_record_options */
+#define STOKE_ALL_CPUS	      (1u << 0) /* every process */
+#define STOKE_NO_CHILDREN     (1u << 1)
+#define STOKE_USER_ONLY	      (1u << 2)
+#define STOKE_KERNEL_ONLY     (1u << 3)
+#define STOKE_FULL_COMMAND    (1u << 4) /* store the target's arguments (they may hold passwords) */
+#define STOKE_NO_THREAD_NAMES (1u << 5) /* store names of pools instead */
+#define STOKE_LABEL_CPU	      (1u << 6) /* each sample carries its CPU, for --by cpu */
+
+struct stoke_record_options {
+	const pid_t *pids; /* thread groups, as seen from the caller's PID namespace */
+	size_t nr_pids;
+	const pid_t *tids; /* single threads */
+	size_t nr_tids;
+	const unsigned *cpus; /* only these; none: all online */
+	size_t nr_cpus;
+	char *const *command; /* argv; started held, sampled from its first instruction */
+	int command_is_target; /* 0: COMMAND only sets the window, as in "-p PID -- sleep 30" */
+	const char *event; /* NULL: "cpu" */
+	unsigned frequency_hz; /* 0: 99 */
+	uint64_t count; /* events a sample, instead of a frequency */
+	unsigned flags;
+	const char *proc_root; /* NULL: "/proc"; tests give a directory */
+};
+
+/*
+ * Finds the targets, opens side band and events, attaches, starts a command held back until
+ * everything counts. -ESRCH no such process (status 2); -EPERM, -EACCES, -EOPNOTSUPP, -ENOSYS
+ * not permitted or not supported here (status 4); others by their sentence.
+ */
+int stoke_recorder_open(const struct stoke_record_options *options, struct stoke_recorder **ret,
+	struct stoke_error *err);
+/* Lets the held command run (no-op without one) and starts the clock of the recording. */
+int stoke_recorder_start(struct stoke_recorder *recorder, struct stoke_error *err);
+/* Pollable: readable when stoke_recorder_step() has something to do, at least every 100 ms. */
+int stoke_recorder_fd(const struct stoke_recorder *recorder);
+/* Does what is due. 0: go on; 1: every target (or the command) has ended. */
+int stoke_recorder_step(struct stoke_recorder *recorder, struct stoke_error *err);
+/* Stops the events; what was sampled so far stays to be taken. */
+void stoke_recorder_stop(struct stoke_recorder *recorder);
+#define STOKE_LAST (1u << 0) /* hold nothing back: the recording is over */
+/* All since the last take, named. The profile is the caller's. */
+int stoke_recorder_take(struct stoke_recorder *recorder, unsigned flags, struct stoke_profile **ret,
+	struct stoke_error *err);
+/* The command's wait status once it has ended: 0 and *ret, or -EAGAIN while it runs, -ENOENT
+ * without a command. */
+int stoke_recorder_command_status(const struct stoke_recorder *recorder, int *ret);
+/* Sends a signal to the command, if it runs. */
+void stoke_recorder_command_kill(struct stoke_recorder *recorder, int signal);
+void stoke_recorder_close(struct stoke_recorder *recorder);
+
+struct stoke_stats {
+	uint64_t samples; /* taken */
+	uint64_t expected; /* by the target's CPU time and the rate; 0: not known */
+	uint64_t lost; /* known to be lost */
+	uint64_t duration_ns; /* of the recording so far */
+	uint64_t cpu_ns; /* CPU time that the samples stand for */
+	uint64_t stacks; /* distinct */
+	uint32_t nr_threads;
+	uint32_t nr_processes;
+};
+
+/* What a running recording has so far; cheap enough for every tick of a progress bar. */
+void stoke_recorder_stats(const struct stoke_recorder *recorder, struct stoke_stats *ret);
+/* One line for people about the target: "248927 java (jenkins.war), 214 threads". Borrowed. */
+const char *stoke_recorder_target(const struct stoke_recorder *recorder);
+/* Event in force: "cpu-clock". Borrowed. */
+const char *stoke_recorder_event(const struct stoke_recorder *recorder);
+
+int stoke_profile_new(struct stoke_profile **ret);
+void stoke_profile_free(struct stoke_profile *profile);
+
+struct stoke_read_options {
+	const char *name; /* of the file, for messages and as the run's name */
+	double min_share; /* subtrees under this share of all may be cut while reading; 0: none */
+	uint64_t frequency_hz; /* of folded text, which does not say; 0: unknown */
+	uint64_t duration_ns;
+};
+
+/*
+ * Adds what fd holds as one run. The format is known by content. -EINVAL: not a profile (status
+ * 2); bad lines among good ones are counted in the run's quality, not an error.
+ */
+int stoke_profile_read(struct stoke_profile *profile, int fd,
+	const struct stoke_read_options *options, struct stoke_error *err);
+
+struct stoke_select_options {
+	const char *focus; /* only stacks with a frame that matches this extended regex */
+	const char *ignore; /* no stacks with one */
+	const char *hide; /* frames taken out of their stacks */
+	const char *root; /* stacks begin at the outermost frame that matches */
+	const char *thread; /* only threads whose name matches */
+	const pid_t *pids; /* only these processes */
+	size_t nr_pids;
+	uint64_t from_ns, to_ns; /* since the start of each run; to 0: its end */
+	unsigned flags; /* STOKE_USER_ONLY, STOKE_KERNEL_ONLY */
+	const enum stoke_by *by; /* root frames put in front */
+	size_t nr_by;
+};
+
+/* A new profile with what the options leave. Sums of what stays are exact. */
+int stoke_profile_select(const struct stoke_profile *profile,
+	const struct stoke_select_options *options, struct stoke_profile **ret,
+	struct stoke_error *err);
+
+/*
+ * Writes in a format ("svg", "svg:width=800"). Does not look at the stream's error: formats write,
+ * the caller checks ferror() and fclose() once. -EINVAL unknown format or option, -EOPNOTSUPP a
+ * format that only reads.
+ */
+int stoke_profile_write(const struct stoke_profile *profile, const char *format, FILE *out,
+	struct stoke_error *err);
+/* Says something of a profile: "text:tree,n=20". Errors as stoke_profile_write(). */
+int stoke_profile_report(const struct stoke_profile *profile, const char *report, FILE *out,
+	struct stoke_error *err);
+void stoke_profile_stats(const struct stoke_profile *profile, struct stoke_stats *ret);
+/* Warnings that go with a profile (lost samples, maps that do not fit), each with its cure;
+ * NULL after the last. Borrowed. */
+const char *stoke_profile_warning(const struct stoke_profile *profile, size_t i);
+
+#define STOKE_OUTPUT_FORMAT (1u << 0)
+#define STOKE_OUTPUT_REPORT (1u << 1)
+/* "out.svg" -> "svg"; NULL when no format or report of that kind has such a suffix. */
+const char *stoke_output_for(const char *path, unsigned kind);
+/* 1 when this format's output is binary and has no place on a terminal. */
+int stoke_output_binary(const char *format);
+/* What a word means: a format, report, event or "formats", "events". -ENOENT: nothing. */
+int stoke_help(const char *word, FILE *out);
+
+#endif
