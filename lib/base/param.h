@@ -31,7 +31,8 @@ struct param {
 /*
  * Parses "name:key=value,key" (text after the first ':'; may be NULL or empty) over the defaults
  * into *ret, size bytes, calloc'ed, to be freed by params_free(). -EINVAL: err names the unknown
- * word and the known ones.
+ * word and the known ones. The table ends with a NULL name, or is NULL. In a value, '\,' is a
+ * comma and '\\' a backslash.
  */
 int params_parse(const struct param *params, size_t size, const char *plugin, const char *text,
 	void **ret, struct stoke_error *err);
