@@ -1,0 +1,617 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * recorder.c: THE STORY OF A RECORDING. Read this first.
+ *
+ *	open	side band -> follow program -> targets and what they have mapped -> events
+ *	start	events fire, a held command runs
+ *	step	every 100 ms: rings -> timeline -> processes, assembler; periods redrawn; readings
+ *	stop	events end
+ *	take	drain, last readings, names, quality: a profile
+ *
+ * The order of opening matters: what is mapped after the side band is open comes as a record, what
+ * was mapped before is in /proc, so nothing falls between.
+ */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/resource.h>
+#include <sys/timerfd.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "capture/assemble.h"
+#include "capture/cpus.h"
+#include "capture/generated.h"
+#include "capture/rings.h"
+#include "capture/target.h"
+#include "capture/timeline.h"
+#include "process/process.h"
+#include "resolver/resolver.h"
+#include "source/source.h"
+#include "stoke.h"
+
+#define ROUND_NS	100000000ull
+#define SLICE_NS	20000000ull
+#define DEFAULT_RATE_HZ 99
+#define SCANS_A_ROUND	200
+/* How long ended processes are kept: no sample of theirs can come after two rounds. */
+#define FORGET_AFTER_NS (10 * ROUND_NS)
+
+struct stoke_recorder {
+	struct stoke_record_options options;
+	struct host host;
+	int host_is_open;
+	unsigned *cpus;
+	size_t nr_cpus;
+	struct rings *rings;
+	struct objects *objects;
+	struct targets *targets;
+	struct processes *processes;
+	struct timeline *timeline;
+	struct assembler *assembler;
+	struct stoke_profile *profile;
+	const struct source *source;
+	void *source_params, *source_run;
+	struct source_state state;
+	int epoll_fd, timer_fd;
+	uint64_t start_ns, stop_ns; /* CLOCK_MONOTONIC; 0: not yet */
+	uint64_t start_unix_ns;
+	uint64_t own_cpu_start_ns;
+	uint64_t losses_seen, bpf_losses_taken;
+	int targets_ended;
+};
+
+static unsigned rate_of(const struct stoke_record_options *options)
+{
+	return options->frequency_hz ? options->frequency_hz : DEFAULT_RATE_HZ;
+}
+
+static uint64_t own_cpu_ns(void)
+{
+	struct rusage usage;
+
+	if (getrusage(RUSAGE_SELF, &usage) < 0)
+		return 0;
+	return ((uint64_t)usage.ru_utime.tv_sec + (uint64_t)usage.ru_stime.tv_sec) * 1000000000ull +
+	       ((uint64_t)usage.ru_utime.tv_usec + (uint64_t)usage.ru_stime.tv_usec) * 1000ull;
+}
+
+static int open_clock(struct stoke_recorder *recorder, struct stoke_error *err)
+{
+	const struct itimerspec every = {
+		.it_interval = {.tv_nsec = ROUND_NS}, .it_value = {.tv_nsec = ROUND_NS}};
+	struct epoll_event event = {.events = EPOLLIN};
+
+	recorder->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	recorder->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	if (recorder->epoll_fd < 0 || recorder->timer_fd < 0 ||
+		timerfd_settime(recorder->timer_fd, 0, &every, NULL) < 0 ||
+		epoll_ctl(recorder->epoll_fd, EPOLL_CTL_ADD, recorder->timer_fd, &event) < 0 ||
+		epoll_ctl(recorder->epoll_fd, EPOLL_CTL_ADD, rings_fd(recorder->rings), &event) < 0)
+		return fail(err, -errno, "cannot wait for samples: %s", strerror(errno));
+	return 0;
+}
+
+static int open_objects(struct stoke_recorder *recorder, struct stoke_error *err)
+{
+	const struct stoke_record_options *options = &recorder->options;
+	const struct objects_options wanted = {
+		.all = !!(options->flags & STOKE_ALL_CPUS),
+		.children = !(options->flags & STOKE_NO_CHILDREN),
+		.user = !(options->flags & STOKE_KERNEL_ONLY),
+		.kernel = !(options->flags & STOKE_USER_ONLY),
+		.cpus = recorder->cpus,
+		.nr_cpus = recorder->nr_cpus,
+		.frequency_hz = rate_of(options),
+	};
+
+	return objects_open(&wanted, &recorder->objects, err);
+}
+
+static int open_source(struct stoke_recorder *recorder, struct stoke_error *err)
+{
+	const struct stoke_record_options *options = &recorder->options;
+	const struct source_setup setup = {
+		.objects = recorder->objects,
+		.cpus = recorder->cpus,
+		.nr_cpus = recorder->nr_cpus,
+		.frequency_hz = rate_of(options),
+		.count = options->count,
+		.exclude_idle = 1,
+	};
+	const int *fds;
+	size_t nr;
+	int r;
+
+	r = recorder->source->open(&setup, options->event ? options->event : "cpu",
+		recorder->source_params, &recorder->source_run, &recorder->state, err);
+	if (r < 0)
+		return r;
+	nr = objects_ring_fds(recorder->objects, &fds);
+	for (size_t i = 0; r >= 0 && i < nr; i++)
+		r = rings_add_bpf(recorder->rings, fds[i], err);
+	return r;
+}
+
+static int open_assembler(struct stoke_recorder *recorder)
+{
+	const struct assembler_options options = {
+		.host = &recorder->host,
+		.processes = recorder->processes,
+		.slice_ns = SLICE_NS,
+		.weight_is_ns = strcmp(recorder->state.unit, "nanoseconds") == 0,
+		.unit = recorder->state.event,
+		.flags = recorder->options.flags,
+	};
+	int r = assembler_new(&options, &recorder->assembler);
+
+	if (r >= 0)
+		r = timeline_new(&recorder->timeline);
+	return r;
+}
+
+/* An empty profile with its run, to be filled. */
+static int begin_profile(struct stoke_recorder *recorder)
+{
+	uint32_t run;
+	int r;
+
+	r = stoke_profile_new(&recorder->profile);
+	if (r >= 0)
+		r = profile_run(recorder->profile, targets_label(recorder->targets), &run);
+	if (r >= 0)
+		r = assembler_use(recorder->assembler, recorder->profile);
+	return r < 0 ? r : 0;
+}
+
+static int open_all(struct stoke_recorder *recorder, struct stoke_error *err)
+{
+	const struct stoke_record_options *options = &recorder->options;
+	const struct rings_options sideband = {0};
+	int r;
+
+	r = host_open(options->proc_root, NULL, &recorder->host);
+	if (r < 0)
+		return fail(err, r, "cannot open /proc: %s", strerror(-r));
+	recorder->host_is_open = 1;
+	r = source_find(options->event ? options->event : "cpu", &recorder->source,
+		&recorder->source_params, err);
+	if (r >= 0)
+		r = cpus_choose(&recorder->host, options->cpus, options->nr_cpus, &recorder->cpus,
+			&recorder->nr_cpus, err);
+	if (r >= 0)
+		r = targets_open(options, &recorder->host, &recorder->targets, err);
+	if (r >= 0)
+		r = processes_new(&recorder->host, &recorder->processes);
+	if (r >= 0)
+		r = rings_open(&sideband, &recorder->rings, err);
+	if (r >= 0)
+		r = open_objects(recorder, err);
+	if (r >= 0)
+		r = targets_watch(recorder->targets, recorder->objects, recorder->processes, err);
+	if (r >= 0)
+		r = open_source(recorder, err);
+	if (r >= 0)
+		r = open_clock(recorder, err);
+	if (r >= 0)
+		r = open_assembler(recorder);
+	if (r >= 0)
+		r = begin_profile(recorder);
+	return r < 0 ? r : 0;
+}
+
+int stoke_recorder_open(const struct stoke_record_options *options, struct stoke_recorder **ret,
+	struct stoke_error *err)
+{
+	struct stoke_recorder *recorder = calloc(1, sizeof(*recorder));
+	int r;
+
+	if (!recorder)
+		return fail(err, -ENOMEM, "out of memory");
+	if (err)
+		*err = (struct stoke_error){0};
+	recorder->options = *options;
+	recorder->epoll_fd = recorder->timer_fd = -1;
+	recorder->own_cpu_start_ns = own_cpu_ns();
+	r = open_all(recorder, err);
+	if (r < 0) {
+		stoke_recorder_close(recorder);
+		if (err && !err->code)
+			return fail(err, r, "cannot record: %s", strerror(-r));
+		return r;
+	}
+	*ret = recorder;
+	return 0;
+}
+
+int stoke_recorder_start(struct stoke_recorder *recorder, struct stoke_error *err)
+{
+	struct timespec now;
+	int r;
+
+	recorder->start_ns = host_now_ns();
+	(void)clock_gettime(CLOCK_REALTIME, &now); /* cannot fail for this clock */
+	recorder->start_unix_ns = (uint64_t)now.tv_sec * 1000000000ull + (uint64_t)now.tv_nsec;
+	assembler_set_start(recorder->assembler, recorder->start_ns);
+	r = recorder->source->start(recorder->source_run, err);
+	if (r < 0)
+		return r;
+	return targets_release(recorder->targets, err);
+}
+
+int stoke_recorder_fd(const struct stoke_recorder *recorder)
+{
+	return recorder->epoll_fd;
+}
+
+static int collect(void *arg, const struct item *item)
+{
+	const struct stoke_recorder *recorder = arg;
+
+	return timeline_add(recorder->timeline, item);
+}
+
+static int take_exit(struct stoke_recorder *recorder, const struct item *item)
+{
+	struct process *process = processes_find(recorder->processes, item->task.pid);
+	int r = 0;
+
+	/* The leader may go before other threads: only its process knows when all have gone, and
+	 * that is told by the exit of the last one. Reading once more costs nothing. */
+	if (process && item->task.pid == item->task.tid)
+		r = assembler_exit(recorder->assembler, process, item->time_ns);
+	if (r < 0)
+		return r;
+	return processes_exit(recorder->processes, item->task.pid, item->task.tid, item->time_ns);
+}
+
+static int take_item(void *arg, const struct item *item)
+{
+	struct stoke_recorder *recorder = arg;
+
+	switch (item->kind) {
+	case ITEM_SAMPLE:
+		return assembler_sample(
+			recorder->assembler, item->sample.record, item->sample.frames);
+	case ITEM_MMAP:
+		return processes_mmap(recorder->processes, &item->mmap);
+	case ITEM_COMM:
+		return processes_comm(recorder->processes, item->comm.pid, item->comm.tid,
+			item->comm.comm, item->comm.exec, item->time_ns);
+	case ITEM_FORK:
+		if (item->task.pid != item->task.parent_pid &&
+			objects_has_process(recorder->objects, item->task.pid))
+			targets_note_child(recorder->targets);
+		return processes_fork(recorder->processes, item->task.pid, item->task.tid,
+			item->task.parent_pid, item->time_ns);
+	case ITEM_EXIT:
+		return take_exit(recorder, item);
+	}
+	return 0;
+}
+
+/* Records of the side band were lost: what is mapped now is read again. */
+static void cure_losses(struct stoke_recorder *recorder)
+{
+	struct rings_losses losses;
+
+	rings_losses(recorder->rings, &losses);
+	if (losses.sideband == recorder->losses_seen)
+		return;
+	recorder->losses_seen = losses.sideband;
+	for (size_t i = 0; i < processes_nr(recorder->processes); i++) {
+		const struct process *process = processes_at(recorder->processes, i);
+
+		if (!process->exit_ns &&
+			((recorder->options.flags & STOKE_ALL_CPUS) ||
+				objects_has_process(recorder->objects, process->pid)))
+			(void)processes_scan(recorder->processes, process->pid); /* or gone */
+	}
+}
+
+static int drain_round(struct stoke_recorder *recorder, struct stoke_error *err)
+{
+	uint64_t now = host_now_ns();
+	int r;
+
+	r = rings_drain(recorder->rings, collect, recorder);
+	if (r >= 0)
+		r = timeline_round(recorder->timeline, now, take_item, recorder);
+	if (r >= 0)
+		r = assembler_tick(recorder->assembler, now);
+	if (r < 0)
+		return fail(err, r, "cannot keep samples: %s", strerror(-r));
+	cure_losses(recorder);
+	if (now > FORGET_AFTER_NS)
+		processes_forget(recorder->processes, now - FORGET_AFTER_NS);
+	return 0;
+}
+
+int stoke_recorder_step(struct stoke_recorder *recorder, struct stoke_error *err)
+{
+	uint64_t expirations;
+	int r, due = read(recorder->timer_fd, &expirations, sizeof(expirations)) > 0;
+
+	/* A ring past its watermark is emptied at once; the round waits for its time. */
+	r = due ? drain_round(recorder, err) : rings_drain(recorder->rings, collect, recorder);
+	if (r < 0)
+		return err && err->code ? r : fail(err, r, "cannot keep samples: %s", strerror(-r));
+	(void)targets_scan_some(recorder->targets, recorder->processes, SCANS_A_ROUND);
+	if (due && !recorder->stop_ns) {
+		recorder->source->tick(recorder->source_run);
+		(void)targets_cpu_ns(recorder->targets); /* the last known when a target ends */
+	}
+	recorder->targets_ended = targets_ended(recorder->targets);
+	return recorder->targets_ended;
+}
+
+void stoke_recorder_stop(struct stoke_recorder *recorder)
+{
+	if (recorder->stop_ns || !recorder->start_ns)
+		return;
+	(void)targets_cpu_ns(recorder->targets);
+	recorder->source->stop(recorder->source_run);
+	recorder->stop_ns = host_now_ns();
+}
+
+static uint64_t duration_ns(const struct stoke_recorder *recorder)
+{
+	uint64_t end = recorder->stop_ns ? recorder->stop_ns : host_now_ns();
+
+	return recorder->start_ns ? end - recorder->start_ns : 0;
+}
+
+/* Samples that the targets' CPU time should have given; 0: not known. */
+static uint64_t expected_samples(const struct stoke_recorder *recorder)
+{
+	int64_t cpu_ns = targets_cpu_ns(recorder->targets);
+
+	if (cpu_ns < 0 || strcmp(recorder->state.unit, "nanoseconds") != 0 ||
+		!recorder->state.period || recorder->options.nr_cpus)
+		return 0;
+	return (uint64_t)cpu_ns / recorder->state.period;
+}
+
+static void count_losses(const struct stoke_recorder *recorder, struct quality *quality)
+{
+	struct objects_losses lost;
+	struct rings_losses sideband;
+	struct rusage usage = {0};
+	uint64_t have;
+
+	objects_losses(recorder->objects, &lost);
+	rings_losses(recorder->rings, &sideband);
+	(void)getrusage(RUSAGE_SELF, &usage); /* cannot fail for SELF */
+	quality->count[QUALITY_SAMPLES] = assembler_samples(recorder->assembler);
+	quality->count[QUALITY_LOST_RING] = lost.ring;
+	quality->count[QUALITY_LOST_BUSY] = lost.busy;
+	quality->count[QUALITY_LOST_LATE] = timeline_late(recorder->timeline);
+	quality->count[QUALITY_LOST_SIDEBAND] = sideband.sideband + sideband.malformed;
+	quality->count[QUALITY_EXPECTED] = expected_samples(recorder);
+	quality->count[QUALITY_OWN_CPU_NS] =
+		own_cpu_ns() - recorder->own_cpu_start_ns + lost.run_ns;
+	quality->count[QUALITY_OWN_PEAK_BYTES] = (uint64_t)usage.ru_maxrss * 1024;
+	have = assembler_samples(recorder->assembler) + lost.ring + lost.busy;
+	if (quality->count[QUALITY_EXPECTED] > have)
+		quality->count[QUALITY_NOT_TAKEN] = quality->count[QUALITY_EXPECTED] - have;
+}
+
+static int add_fact(struct stoke_recorder *recorder, const char *key, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+static int add_fact(struct stoke_recorder *recorder, const char *key, const char *format, ...)
+{
+	char text[512];
+	va_list args;
+
+	va_start(args, format);
+	(void)vsnprintf(text, sizeof(text), format, args); /* cut when too long */
+	va_end(args);
+	return profile_fact(recorder->profile, 0, key, text);
+}
+
+/* What the target did, for those who wonder at few samples. */
+static int add_state(struct stoke_recorder *recorder)
+{
+	int64_t cpu_ns = targets_cpu_ns(recorder->targets);
+	double seconds = (double)duration_ns(recorder) / 1e9;
+
+	if (cpu_ns >= 0 && (double)cpu_ns / 1e9 < seconds * 0.01)
+		return add_fact(recorder, "state", "used %.2f s of CPU in %.1f s%s",
+			(double)cpu_ns / 1e9, seconds, recorder->targets_ended ? " and ended" : "");
+	if (recorder->targets_ended)
+		return add_fact(recorder, "state", "ended after %.1f s", seconds);
+	return 0;
+}
+
+/* The command as typed only when asked for: arguments carry passwords. */
+static int add_command(struct stoke_recorder *recorder)
+{
+	char *const *argv = recorder->options.command;
+	char text[1024];
+	size_t at = 0;
+
+	if (!argv)
+		return 0;
+	if (!(recorder->options.flags & STOKE_FULL_COMMAND))
+		return add_fact(recorder, "command", "%s", argv[0]);
+	text[0] = '\0';
+	for (; *argv && at < sizeof(text); argv++)
+		at += (size_t)snprintf(text + at, sizeof(text) - at, "%s%s", at ? " " : "", *argv);
+	return profile_fact(recorder->profile, 0, "command", text);
+}
+
+static int add_warnings(struct stoke_recorder *recorder)
+{
+	struct generated_findings findings;
+	const char *text;
+	pid_t pid;
+
+	if (recorder->state.note && add_fact(recorder, "warning", "%s", recorder->state.note) < 0)
+		return -ENOMEM;
+	for (size_t i = 0; (text = assembler_finding(recorder->assembler, i, &pid, &findings));
+		i++) {
+		if (text[0] && add_fact(recorder, "warning", "%s", text) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int add_facts(struct stoke_recorder *recorder)
+{
+	struct stoke_profile *profile = recorder->profile;
+	struct utsname system;
+	struct run *run;
+	int r = 0;
+
+	r = add_fact(recorder, "target", "%s", targets_text(recorder->targets));
+	if (r >= 0)
+		r = add_command(recorder);
+	if (r >= 0)
+		r = add_fact(recorder, "event", "%s", recorder->state.event);
+	if (r >= 0 && recorder->options.count)
+		r = add_fact(recorder, "rate", "one in %llu events",
+			(unsigned long long)recorder->options.count);
+	else if (r >= 0)
+		r = add_fact(recorder, "rate", "%u Hz", rate_of(&recorder->options));
+	if (r >= 0 && uname(&system) == 0)
+		r = add_fact(recorder, "kernel", "%s %s", system.release, system.machine);
+	if (r >= 0)
+		r = add_fact(recorder, "cpus", "%zu", recorder->nr_cpus);
+	if (r >= 0)
+		r = add_fact(recorder, "stoke", "%s", STOKE_VERSION);
+	if (r >= 0)
+		r = add_state(recorder);
+	if (r >= 0)
+		r = add_warnings(recorder);
+	run = &profile->runs[0];
+	if (r >= 0)
+		r = profile_text(profile, recorder->state.event, &run->event);
+	if (r >= 0)
+		r = profile_text(profile,
+			strcmp(recorder->state.unit, "nanoseconds") == 0 ? "cpu"
+									 : recorder->state.event,
+			&run->period_type.type);
+	if (r >= 0)
+		r = profile_text(profile, recorder->state.unit, &run->period_type.unit);
+	run->start_ns = recorder->start_unix_ns;
+	run->duration_ns = duration_ns(recorder);
+	run->period = recorder->state.period;
+	run->slice_ns = SLICE_NS;
+	return r < 0 ? r : 0;
+}
+
+static int finish_profile(struct stoke_recorder *recorder, unsigned flags)
+{
+	uint64_t now;
+	int r;
+
+	if (flags & STOKE_LAST)
+		stoke_recorder_stop(recorder);
+	r = rings_drain(recorder->rings, collect, recorder);
+	now = host_now_ns();
+	if (r >= 0 && (flags & STOKE_LAST))
+		r = timeline_flush(recorder->timeline, take_item, recorder);
+	else if (r >= 0)
+		r = timeline_round(recorder->timeline, now, take_item, recorder);
+	if (r >= 0)
+		r = assembler_finish(recorder->assembler, now);
+	if (r < 0)
+		return r;
+	assembler_mark_roots(recorder->assembler);
+	r = resolve_profile(recorder->profile, &recorder->host);
+	if (r >= 0)
+		r = assembler_judge(recorder->assembler, &recorder->profile->runs[0].quality);
+	if (r < 0)
+		return r;
+	count_losses(recorder, &recorder->profile->runs[0].quality);
+	return add_facts(recorder);
+}
+
+int stoke_recorder_take(struct stoke_recorder *recorder, unsigned flags, struct stoke_profile **ret,
+	struct stoke_error *err)
+{
+	struct stoke_profile *profile;
+	int r;
+
+	r = finish_profile(recorder, flags);
+	if (r < 0)
+		return fail(err, r, "cannot finish the recording: %s", strerror(-r));
+	profile = take_pointer(recorder->profile);
+	if (!(flags & STOKE_LAST)) {
+		r = begin_profile(recorder);
+		if (r < 0) {
+			stoke_profile_free(profile);
+			return fail(err, r, "cannot go on recording: %s", strerror(-r));
+		}
+	}
+	*ret = profile;
+	return 0;
+}
+
+int stoke_recorder_command_status(const struct stoke_recorder *recorder, int *ret)
+{
+	return targets_command_status(recorder->targets, ret);
+}
+
+void stoke_recorder_command_kill(struct stoke_recorder *recorder, int signal)
+{
+	targets_command_kill(recorder->targets, signal);
+}
+
+void stoke_recorder_stats(const struct stoke_recorder *recorder, struct stoke_stats *ret)
+{
+	struct objects_losses lost;
+
+	objects_losses(recorder->objects, &lost);
+	*ret = (struct stoke_stats){
+		.samples = assembler_samples(recorder->assembler),
+		.lost = lost.ring + lost.busy,
+		.duration_ns = duration_ns(recorder),
+		.cpu_ns = strcmp(recorder->state.unit, "nanoseconds") == 0
+				  ? assembler_weight(recorder->assembler)
+				  : 0,
+	};
+}
+
+const char *stoke_recorder_target(const struct stoke_recorder *recorder)
+{
+	return targets_text(recorder->targets);
+}
+
+const char *stoke_recorder_event(const struct stoke_recorder *recorder)
+{
+	return recorder->state.event;
+}
+
+void stoke_recorder_close(struct stoke_recorder *recorder)
+{
+	if (!recorder)
+		return;
+	if (recorder->source_run)
+		recorder->source->close(recorder->source_run);
+	objects_close(recorder->objects);
+	rings_close(recorder->rings);
+	assembler_free(recorder->assembler);
+	timeline_free(recorder->timeline);
+	stoke_profile_free(recorder->profile);
+	processes_free(recorder->processes);
+	targets_close(recorder->targets);
+	if (recorder->source)
+		params_free(recorder->source->params, recorder->source_params);
+	if (recorder->host_is_open)
+		host_close(&recorder->host);
+	if (recorder->timer_fd >= 0)
+		(void)close(recorder->timer_fd);
+	if (recorder->epoll_fd >= 0)
+		(void)close(recorder->epoll_fd);
+	free(recorder->cpus);
+	free(recorder);
+}
