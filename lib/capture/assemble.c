@@ -14,8 +14,8 @@
 #include "base/cleanup.h"
 #include "capture/dictionary.h"
 #include "capture/generated.h"
+#include "capture/labels.h"
 #include "capture/root.h"
-#include "names/pools.h"
 
 #define READING_INTERVAL_NS 1000000000ull
 #define MAX_SEEN_STACKS	    65536
@@ -34,9 +34,7 @@ struct assembler {
 	struct processes *processes;
 	struct stoke_profile *profile;
 	struct dictionary *seen;
-	struct strings thread_keys; /* (incarnation, process name, tid, comm, cpu) -> label set */
-	uint32_t *thread_labels;
-	size_t thread_labels_capacity;
+	struct labels labels;
 	uint32_t *profile_modules; /* module of processes -> of the profile, 0: not yet */
 	size_t nr_profile_modules, profile_modules_capacity;
 	uint8_t *roots; /* frame of the profile -> 1 + enum root_kind, 0: not looked at */
@@ -83,7 +81,7 @@ int assembler_new(const struct assembler_options *options, struct assembler **re
 		options->unit ? options->unit : "events");
 	r = dictionary_new(MAX_SEEN_STACKS, &assembler->seen);
 	if (r >= 0)
-		r = strings_init(&assembler->thread_keys);
+		r = labels_init(&assembler->labels);
 	if (r < 0) {
 		assembler_free(assembler);
 		return r;
@@ -99,8 +97,7 @@ void assembler_free(struct assembler *assembler)
 	for (size_t i = 0; i < assembler->nr_codes; i++)
 		generated_free(assembler->codes[i].generated);
 	dictionary_free(assembler->seen);
-	strings_done(&assembler->thread_keys);
-	free(assembler->thread_labels);
+	labels_done(&assembler->labels);
 	free(assembler->profile_modules);
 	free(assembler->roots);
 	free(assembler->codes);
@@ -144,8 +141,8 @@ int assembler_use(struct assembler *assembler, struct stoke_profile *profile)
 
 	assembler->profile = profile;
 	dictionary_clear(assembler->seen);
-	strings_done(&assembler->thread_keys);
-	r = strings_init(&assembler->thread_keys);
+	labels_done(&assembler->labels);
+	r = labels_init(&assembler->labels);
 	if (r < 0)
 		return r;
 	assembler->nr_profile_modules = assembler->nr_roots = 0;
@@ -169,85 +166,6 @@ int assembler_use(struct assembler *assembler, struct stoke_profile *profile)
 	for (size_t i = 0; i < assembler->nr_codes; i++)
 		generated_new_profile(assembler->codes[i].generated);
 	return r < 0 ? r : 0;
-}
-
-static int add_text_label(struct stoke_profile *profile, const char *key, const char *text,
-	size_t size, struct label *ret)
-{
-	*ret = (struct label){0};
-	if (profile_text(profile, key, &ret->key) < 0)
-		return -ENOMEM;
-	return profile_string(profile, text, size, &ret->str);
-}
-
-static int add_number_label(
-	struct stoke_profile *profile, const char *key, int64_t number, struct label *ret)
-{
-	*ret = (struct label){.num = number};
-	return profile_text(profile, key, &ret->key);
-}
-
-static int make_labels(struct assembler *assembler, const struct sampled *sampled, uint32_t *ret)
-{
-	const struct stoke_sample *record = sampled->record;
-	const char *name = processes_text(assembler->processes, sampled->process->name);
-	char thread[sizeof(record->comm)], pool[64];
-	size_t size = strnlen(record->comm, sizeof(record->comm)), nr = 0;
-	struct label labels[5];
-	int r;
-
-	memcpy(thread, record->comm, size);
-	r = add_text_label(assembler->profile, "process", name, strlen(name), &labels[nr++]);
-	if (r >= 0 && (assembler->flags & STOKE_NO_THREAD_NAMES))
-		r = add_text_label(assembler->profile, "thread", pool,
-			pool_of(thread, size, pool, sizeof(pool)), &labels[nr++]);
-	else if (r >= 0)
-		r = add_text_label(assembler->profile, "thread", thread, size, &labels[nr++]);
-	if (r >= 0)
-		r = add_number_label(assembler->profile, "pid", record->pid, &labels[nr++]);
-	if (r >= 0)
-		r = add_number_label(assembler->profile, "tid", record->tid, &labels[nr++]);
-	if (r >= 0 && (assembler->flags & STOKE_LABEL_CPU))
-		r = add_number_label(assembler->profile, "cpu", record->cpu, &labels[nr++]);
-	if (r < 0)
-		return r;
-	return profile_labels(assembler->profile, labels, nr, ret);
-}
-
-/* A thread's label set is made once for each name it bears. */
-static int find_labels(struct assembler *assembler, struct sampled *sampled)
-{
-	const struct stoke_sample *record = sampled->record;
-	struct {
-		uint64_t incarnation;
-		uint32_t name, tid, cpu, zero;
-		char comm[16];
-	} key = {
-		.incarnation = sampled->process->incarnation,
-		.name = sampled->process->name,
-		.tid = record->tid,
-		.cpu = assembler->flags & STOKE_LABEL_CPU ? record->cpu : 0,
-	};
-	uint32_t id, nr = assembler->thread_keys.nr;
-	int r;
-
-	memcpy(key.comm, record->comm, sizeof(key.comm));
-	r = strings_add(&assembler->thread_keys, (const char *)&key, sizeof(key), &id);
-	if (r < 0)
-		return r;
-	if (id < nr) {
-		sampled->labels = assembler->thread_labels[id];
-		return 0;
-	}
-	r = array_reserve(&assembler->thread_labels, &assembler->thread_labels_capacity, id, 1);
-	if (r < 0)
-		return r;
-	assembler->thread_labels[id] = 0;
-	r = make_labels(assembler, sampled, &sampled->labels);
-	if (r < 0)
-		return r;
-	assembler->thread_labels[id] = sampled->labels;
-	return 0;
 }
 
 static int profile_module_of(struct assembler *assembler, uint32_t module, uint32_t *ret)
@@ -555,7 +473,9 @@ int assembler_sample(
 	if (record->time_ns > assembler->start_ns && assembler->slice_ns)
 		sampled.slice =
 			(uint32_t)((record->time_ns - assembler->start_ns) / assembler->slice_ns);
-	r = find_labels(assembler, &sampled);
+	r = labels_find(&assembler->labels, assembler->profile, record, sampled.process,
+		processes_text(assembler->processes, sampled.process->name), assembler->flags,
+		&sampled.labels);
 	if (r < 0)
 		return r;
 	return add_located(assembler, &sampled);

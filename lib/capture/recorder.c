@@ -12,76 +12,24 @@
  * was mapped before is in /proc, so nothing falls between.
  */
 #include <errno.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/resource.h>
 #include <sys/timerfd.h>
-#include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/error.h"
-#include "capture/assemble.h"
 #include "capture/cpus.h"
-#include "capture/generated.h"
-#include "capture/rings.h"
-#include "capture/target.h"
-#include "capture/timeline.h"
-#include "process/process.h"
+#include "capture/recorder.h"
 #include "resolver/resolver.h"
-#include "source/source.h"
-#include "stoke.h"
 
-#define ROUND_NS	100000000ull
-#define SLICE_NS	20000000ull
-#define DEFAULT_RATE_HZ 99
-#define SCANS_A_ROUND	200
+#define ROUND_NS      100000000ull
+#define SCANS_A_ROUND 200
 /* How long ended processes are kept: no sample of theirs can come after two rounds. */
 #define FORGET_AFTER_NS (10 * ROUND_NS)
-
-struct stoke_recorder {
-	struct stoke_record_options options;
-	struct host host;
-	int host_is_open;
-	unsigned *cpus;
-	size_t nr_cpus;
-	struct rings *rings;
-	struct objects *objects;
-	struct targets *targets;
-	struct processes *processes;
-	struct timeline *timeline;
-	struct assembler *assembler;
-	struct stoke_profile *profile;
-	const struct source *source;
-	void *source_params, *source_run;
-	struct source_state state;
-	int epoll_fd, timer_fd;
-	uint64_t start_ns, stop_ns; /* CLOCK_MONOTONIC; 0: not yet */
-	uint64_t start_unix_ns;
-	uint64_t own_cpu_start_ns;
-	uint64_t losses_seen, bpf_losses_taken;
-	int targets_ended;
-};
-
-static unsigned rate_of(const struct stoke_record_options *options)
-{
-	return options->frequency_hz ? options->frequency_hz : DEFAULT_RATE_HZ;
-}
-
-static uint64_t own_cpu_ns(void)
-{
-	struct rusage usage;
-
-	if (getrusage(RUSAGE_SELF, &usage) < 0)
-		return 0;
-	return ((uint64_t)usage.ru_utime.tv_sec + (uint64_t)usage.ru_stime.tv_sec) * 1000000000ull +
-	       ((uint64_t)usage.ru_utime.tv_usec + (uint64_t)usage.ru_stime.tv_usec) * 1000ull;
-}
 
 static int open_clock(struct stoke_recorder *recorder, struct stoke_error *err)
 {
@@ -109,7 +57,7 @@ static int open_objects(struct stoke_recorder *recorder, struct stoke_error *err
 		.kernel = !(options->flags & STOKE_USER_ONLY),
 		.cpus = recorder->cpus,
 		.nr_cpus = recorder->nr_cpus,
-		.frequency_hz = rate_of(options),
+		.frequency_hz = recorder_rate_of(options),
 	};
 
 	return objects_open(&wanted, &recorder->objects, err);
@@ -122,7 +70,7 @@ static int open_source(struct stoke_recorder *recorder, struct stoke_error *err)
 		.objects = recorder->objects,
 		.cpus = recorder->cpus,
 		.nr_cpus = recorder->nr_cpus,
-		.frequency_hz = rate_of(options),
+		.frequency_hz = recorder_rate_of(options),
 		.count = options->count,
 		.exclude_idle = 1,
 	};
@@ -219,7 +167,7 @@ int stoke_recorder_open(const struct stoke_record_options *options, struct stoke
 		*err = (struct stoke_error){0};
 	recorder->options = *options;
 	recorder->epoll_fd = recorder->timer_fd = -1;
-	recorder->own_cpu_start_ns = own_cpu_ns();
+	recorder->own_cpu_start_ns = recorder_own_cpu_ns();
 	r = open_all(recorder, err);
 	if (r < 0) {
 		stoke_recorder_close(recorder);
@@ -361,153 +309,6 @@ void stoke_recorder_stop(struct stoke_recorder *recorder)
 	recorder->stop_ns = host_now_ns();
 }
 
-static uint64_t duration_ns(const struct stoke_recorder *recorder)
-{
-	uint64_t end = recorder->stop_ns ? recorder->stop_ns : host_now_ns();
-
-	return recorder->start_ns ? end - recorder->start_ns : 0;
-}
-
-/* Samples that the targets' CPU time should have given; 0: not known. */
-static uint64_t expected_samples(const struct stoke_recorder *recorder)
-{
-	int64_t cpu_ns = targets_cpu_ns(recorder->targets);
-
-	if (cpu_ns < 0 || strcmp(recorder->state.unit, "nanoseconds") != 0 ||
-		!recorder->state.period || recorder->options.nr_cpus)
-		return 0;
-	return (uint64_t)cpu_ns / recorder->state.period;
-}
-
-static void count_losses(const struct stoke_recorder *recorder, struct quality *quality)
-{
-	struct objects_losses lost;
-	struct rings_losses sideband;
-	struct rusage usage = {0};
-	uint64_t have;
-
-	objects_losses(recorder->objects, &lost);
-	rings_losses(recorder->rings, &sideband);
-	(void)getrusage(RUSAGE_SELF, &usage); /* cannot fail for SELF */
-	quality->count[QUALITY_SAMPLES] = assembler_samples(recorder->assembler);
-	quality->count[QUALITY_LOST_RING] = lost.ring;
-	quality->count[QUALITY_LOST_BUSY] = lost.busy;
-	quality->count[QUALITY_LOST_LATE] = timeline_late(recorder->timeline);
-	quality->count[QUALITY_LOST_SIDEBAND] = sideband.sideband + sideband.malformed;
-	quality->count[QUALITY_EXPECTED] = expected_samples(recorder);
-	quality->count[QUALITY_OWN_CPU_NS] =
-		own_cpu_ns() - recorder->own_cpu_start_ns + lost.run_ns;
-	quality->count[QUALITY_OWN_PEAK_BYTES] = (uint64_t)usage.ru_maxrss * 1024;
-	have = assembler_samples(recorder->assembler) + lost.ring + lost.busy;
-	if (quality->count[QUALITY_EXPECTED] > have)
-		quality->count[QUALITY_NOT_TAKEN] = quality->count[QUALITY_EXPECTED] - have;
-}
-
-static int add_fact(struct stoke_recorder *recorder, const char *key, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
-
-static int add_fact(struct stoke_recorder *recorder, const char *key, const char *format, ...)
-{
-	char text[512];
-	va_list args;
-
-	va_start(args, format);
-	(void)vsnprintf(text, sizeof(text), format, args); /* cut when too long */
-	va_end(args);
-	return profile_fact(recorder->profile, 0, key, text);
-}
-
-/* What the target did, for those who wonder at few samples. */
-static int add_state(struct stoke_recorder *recorder)
-{
-	int64_t cpu_ns = targets_cpu_ns(recorder->targets);
-	double seconds = (double)duration_ns(recorder) / 1e9;
-
-	if (cpu_ns >= 0 && (double)cpu_ns / 1e9 < seconds * 0.01)
-		return add_fact(recorder, "state", "used %.2f s of CPU in %.1f s%s",
-			(double)cpu_ns / 1e9, seconds, recorder->targets_ended ? " and ended" : "");
-	if (recorder->targets_ended)
-		return add_fact(recorder, "state", "ended after %.1f s", seconds);
-	return 0;
-}
-
-/* The command as typed only when asked for: arguments carry passwords. */
-static int add_command(struct stoke_recorder *recorder)
-{
-	char *const *argv = recorder->options.command;
-	char text[1024];
-	size_t at = 0;
-
-	if (!argv)
-		return 0;
-	if (!(recorder->options.flags & STOKE_FULL_COMMAND))
-		return add_fact(recorder, "command", "%s", argv[0]);
-	text[0] = '\0';
-	for (; *argv && at < sizeof(text); argv++)
-		at += (size_t)snprintf(text + at, sizeof(text) - at, "%s%s", at ? " " : "", *argv);
-	return profile_fact(recorder->profile, 0, "command", text);
-}
-
-static int add_warnings(struct stoke_recorder *recorder)
-{
-	struct generated_findings findings;
-	const char *text;
-	pid_t pid;
-
-	if (recorder->state.note && add_fact(recorder, "warning", "%s", recorder->state.note) < 0)
-		return -ENOMEM;
-	for (size_t i = 0; (text = assembler_finding(recorder->assembler, i, &pid, &findings));
-		i++) {
-		if (text[0] && add_fact(recorder, "warning", "%s", text) < 0)
-			return -ENOMEM;
-	}
-	return 0;
-}
-
-static int add_facts(struct stoke_recorder *recorder)
-{
-	struct stoke_profile *profile = recorder->profile;
-	struct utsname system;
-	struct run *run;
-	int r = 0;
-
-	r = add_fact(recorder, "target", "%s", targets_text(recorder->targets));
-	if (r >= 0)
-		r = add_command(recorder);
-	if (r >= 0)
-		r = add_fact(recorder, "event", "%s", recorder->state.event);
-	if (r >= 0 && recorder->options.count)
-		r = add_fact(recorder, "rate", "one in %llu events",
-			(unsigned long long)recorder->options.count);
-	else if (r >= 0)
-		r = add_fact(recorder, "rate", "%u Hz", rate_of(&recorder->options));
-	if (r >= 0 && uname(&system) == 0)
-		r = add_fact(recorder, "kernel", "%s %s", system.release, system.machine);
-	if (r >= 0)
-		r = add_fact(recorder, "cpus", "%zu", recorder->nr_cpus);
-	if (r >= 0)
-		r = add_fact(recorder, "stoke", "%s", STOKE_VERSION);
-	if (r >= 0)
-		r = add_state(recorder);
-	if (r >= 0)
-		r = add_warnings(recorder);
-	run = &profile->runs[0];
-	if (r >= 0)
-		r = profile_text(profile, recorder->state.event, &run->event);
-	if (r >= 0)
-		r = profile_text(profile,
-			strcmp(recorder->state.unit, "nanoseconds") == 0 ? "cpu"
-									 : recorder->state.event,
-			&run->period_type.type);
-	if (r >= 0)
-		r = profile_text(profile, recorder->state.unit, &run->period_type.unit);
-	run->start_ns = recorder->start_unix_ns;
-	run->duration_ns = duration_ns(recorder);
-	run->period = recorder->state.period;
-	run->slice_ns = SLICE_NS;
-	return r < 0 ? r : 0;
-}
-
 static int finish_profile(struct stoke_recorder *recorder, unsigned flags)
 {
 	uint64_t now;
@@ -531,8 +332,7 @@ static int finish_profile(struct stoke_recorder *recorder, unsigned flags)
 		r = assembler_judge(recorder->assembler, &recorder->profile->runs[0].quality);
 	if (r < 0)
 		return r;
-	count_losses(recorder, &recorder->profile->runs[0].quality);
-	return add_facts(recorder);
+	return recorder_state_facts(recorder);
 }
 
 int stoke_recorder_take(struct stoke_recorder *recorder, unsigned flags, struct stoke_profile **ret,
@@ -574,7 +374,7 @@ void stoke_recorder_stats(const struct stoke_recorder *recorder, struct stoke_st
 	*ret = (struct stoke_stats){
 		.samples = assembler_samples(recorder->assembler),
 		.lost = lost.ring + lost.busy,
-		.duration_ns = duration_ns(recorder),
+		.duration_ns = recorder_duration_ns(recorder),
 		.cpu_ns = strcmp(recorder->state.unit, "nanoseconds") == 0
 				  ? assembler_weight(recorder->assembler)
 				  : 0,

@@ -6,19 +6,17 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "capture/command.h"
 
 struct watched {
 	pid_t pid;
@@ -31,11 +29,7 @@ struct targets {
 	const struct host *host;
 	struct watched *watched;
 	size_t nr_watched, watched_capacity;
-	pid_t command;
-	int command_hold; /* write end: closing it lets the command go */
-	int command_result; /* read end: errno of a failed exec */
-	int command_ended, command_status;
-	uint64_t command_cpu_ns;
+	struct command *command; /* NULL: none */
 	int had_children;
 	pid_t *scan; /* processes still to be read for -a */
 	size_t nr_scan, scan_capacity;
@@ -155,50 +149,6 @@ static int watch_process(struct targets *targets, pid_t pid, struct stoke_error 
 	return 0;
 }
 
-/* The child: waits for the word, then becomes the command. Only async-signal-safe calls. */
-static void run_command(char *const *argv, int hold, int result)
-{
-	sigset_t none;
-	int error;
-	char word;
-
-	(void)sigemptyset(&none);
-	for (int signal_number = 1; signal_number < NSIG; signal_number++)
-		(void)signal(signal_number, SIG_DFL); /* what the caller ignores is its affair */
-	(void)sigprocmask(SIG_SETMASK, &none, NULL);
-	if (read(hold, &word, 1) != 1)
-		_exit(125); /* stoke went before it was ready */
-	(void)execvp(argv[0], argv);
-	error = errno;
-	(void)!write(result, &error, sizeof(error)); /* nobody is left to be told otherwise */
-	_exit(error == ENOENT ? 127 : 126);
-}
-
-static int start_command(struct targets *targets, struct stoke_error *err)
-{
-	int hold[2], result[2];
-
-	if (pipe2(hold, O_CLOEXEC) < 0)
-		return fail(err, -errno, "cannot start the command: %s", strerror(errno));
-	if (pipe2(result, O_CLOEXEC) < 0) {
-		(void)close(hold[0]);
-		(void)close(hold[1]);
-		return fail(err, -errno, "cannot start the command: %s", strerror(errno));
-	}
-	targets->command = fork();
-	if (targets->command == 0) {
-		(void)close(hold[1]);
-		run_command(targets->options->command, hold[0], result[1]);
-	}
-	(void)close(hold[0]);
-	(void)close(result[1]);
-	targets->command_hold = hold[1];
-	targets->command_result = result[0];
-	if (targets->command < 0)
-		return fail(err, -errno, "cannot start the command: %s", strerror(errno));
-	return 0;
-}
-
 static void describe(struct targets *targets)
 {
 	const struct stoke_record_options *options = targets->options;
@@ -213,10 +163,10 @@ static void describe(struct targets *targets)
 		const char *base = strrchr(options->command[0], '/');
 
 		base = base ? base + 1 : options->command[0];
-		(void)snprintf(
-			targets->text, sizeof(targets->text), "%d %s", (int)targets->command, base);
+		(void)snprintf(targets->text, sizeof(targets->text), "%d %s",
+			(int)command_pid(targets->command), base);
 		(void)snprintf(targets->label, sizeof(targets->label), "%.32s-%d", base,
-			(int)targets->command);
+			(int)command_pid(targets->command));
 	} else if (nr == 1) {
 		(void)read_stat(targets->host, pid, &line);
 		(void)snprintf(targets->text, sizeof(targets->text), "%d %s, %lu thread%s",
@@ -241,7 +191,6 @@ int targets_open(const struct stoke_record_options *options, const struct host *
 		return -ENOMEM;
 	targets->options = options;
 	targets->host = host;
-	targets->command_hold = targets->command_result = -1;
 	for (size_t i = 0; r >= 0 && i < options->nr_pids; i++) {
 		r = check_process(targets, options->pids[i], err);
 		if (r >= 0)
@@ -256,7 +205,7 @@ int targets_open(const struct stoke_record_options *options, const struct host *
 			r = watch_process(targets, group, err);
 	}
 	if (r >= 0 && options->command)
-		r = start_command(targets, err);
+		r = command_start(options->command, &targets->command, err);
 	if (r < 0) {
 		targets_close(targets);
 		return r;
@@ -274,13 +223,7 @@ void targets_close(struct targets *targets)
 		if (targets->watched[i].pidfd >= 0)
 			(void)close(targets->watched[i].pidfd);
 	}
-	if (targets->command_hold >= 0) {
-		(void)close(targets->command_hold); /* never released: it leaves by itself */
-		if (targets->command > 0)
-			(void)waitpid(targets->command, NULL, 0);
-	}
-	if (targets->command_result >= 0)
-		(void)close(targets->command_result);
+	command_close(targets->command);
 	free(targets->watched);
 	free(targets->scan);
 	free(targets);
@@ -389,7 +332,7 @@ int targets_watch(struct targets *targets, struct objects *objects, struct proce
 				processes, thread_group(targets->host, options->tids[i]));
 	}
 	if (r >= 0 && options->command_is_target)
-		r = objects_add_pending(objects, targets->command, err);
+		r = objects_add_pending(objects, command_pid(targets->command), err);
 	if (r < 0)
 		return r;
 	if (!(options->flags & STOKE_NO_CHILDREN) && options->nr_pids)
@@ -406,47 +349,16 @@ int targets_scan_some(struct targets *targets, struct processes *processes, size
 
 int targets_release(struct targets *targets, struct stoke_error *err)
 {
-	int error = 0;
-	ssize_t n;
-
-	if (targets->command_hold < 0)
-		return 0;
-	n = write(targets->command_hold, "", 1);
-	(void)close(take_fd(targets->command_hold));
-	if (n != 1)
-		return fail(err, -EPIPE, "the command ended before it was started");
-	do
-		n = read(targets->command_result, &error, sizeof(error)); /* ends at its exec */
-	while (n < 0 && errno == EINTR);
-	if (n != sizeof(error))
-		return 0;
-	(void)waitpid(targets->command, NULL, 0);
-	targets->command = 0;
-	return fail(err, error == ENOENT ? -ENOENT : -EACCES, "cannot run %s: %s",
-		targets->options->command[0], strerror(error));
-}
-
-static void reap_command(struct targets *targets)
-{
-	struct rusage usage;
-
-	if (targets->command <= 0 || targets->command_ended || targets->command_hold >= 0)
-		return;
-	if (wait4(targets->command, &targets->command_status, WNOHANG, &usage) != targets->command)
-		return;
-	targets->command_ended = 1;
-	targets->command_cpu_ns =
-		((uint64_t)usage.ru_utime.tv_sec + (uint64_t)usage.ru_stime.tv_sec) *
-			1000000000ull +
-		((uint64_t)usage.ru_utime.tv_usec + (uint64_t)usage.ru_stime.tv_usec) * 1000ull;
+	return targets->command ? command_release(targets->command, err) : 0;
 }
 
 int targets_ended(struct targets *targets)
 {
 	const struct stoke_record_options *options = targets->options;
-	int all = 1;
+	int all = 1, status;
 
-	reap_command(targets);
+	if (targets->command)
+		command_reap(targets->command);
 	for (size_t i = 0; i < targets->nr_watched; i++) {
 		struct watched *watched = &targets->watched[i];
 		struct pollfd poll_fd = {.fd = watched->pidfd, .events = POLLIN};
@@ -460,7 +372,7 @@ int targets_ended(struct targets *targets)
 		all = 0;
 	}
 	if (options->command)
-		return targets->command_ended;
+		return command_status(targets->command, &status) == 0;
 	if (options->flags & STOKE_ALL_CPUS)
 		return 0;
 	return all;
@@ -468,12 +380,12 @@ int targets_ended(struct targets *targets)
 
 int64_t targets_cpu_ns(struct targets *targets)
 {
-	uint64_t sum = targets->command_cpu_ns;
+	uint64_t sum = 0;
 
 	if (targets->options->flags & STOKE_ALL_CPUS || targets->options->nr_tids)
 		return -1;
 	if (targets->options->command_is_target)
-		return targets->command_ended ? (int64_t)sum : -1;
+		return command_cpu_ns(targets->command);
 	if (targets->had_children)
 		return -1;
 	for (size_t i = 0; i < targets->nr_watched; i++) {
@@ -494,18 +406,13 @@ void targets_note_child(struct targets *targets)
 
 int targets_command_status(const struct targets *targets, int *ret)
 {
-	if (!targets->options->command)
-		return -ENOENT;
-	if (!targets->command_ended)
-		return -EAGAIN;
-	*ret = targets->command_status;
-	return 0;
+	return targets->command ? command_status(targets->command, ret) : -ENOENT;
 }
 
 void targets_command_kill(struct targets *targets, int signal_number)
 {
-	if (targets->command > 0 && !targets->command_ended)
-		(void)kill(targets->command, signal_number); /* a race with its end is harmless */
+	if (targets->command)
+		command_kill(targets->command, signal_number);
 }
 
 const char *targets_text(const struct targets *targets)

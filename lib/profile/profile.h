@@ -45,8 +45,8 @@ struct frame {
 
 #define FRAME_KERNEL (1u << 0) /* belongs to the kernel part of a stack */
 #define FRAME_STALE  (1u << 1) /* the owner of this JIT address changed around the sample */
-/* In the first function of a thread or program, as its code shows: has "[thread start]" or "[program
- * start]" for a name where libc's symbols are stripped. */
+/* In the first function of a thread or program, as its code shows: has "[thread start]" or
+ * "[program start]" for a name where libc's symbols are stripped. */
 #define FRAME_THREAD_START  (1u << 2)
 #define FRAME_PROGRAM_START (1u << 3)
 

@@ -10,6 +10,9 @@ BANNED = ("strcpy strcat stpcpy sprintf vsprintf strtok gets atoi atol atoll ato
 # The library never prints, exits, reads the environment or touches signals.
 BANNED_LIB = "printf vprintf puts putchar perror exit abort getenv secure_getenv signal sigaction sigprocmask".split()
 
+# A child about to exec begins with clean signals: it is no longer the library's caller.
+EXEMPT_LIB = {"lib/capture/command.c": {"signal", "sigprocmask"}}
+
 LONG_FILE, TOO_LONG_FILE = 600, 700
 LONG_FUNCTION, TOO_LONG_FUNCTION = 60, 80
 
@@ -29,7 +32,8 @@ def banned(top, paths):
     faults = []
     for path in paths:
         text = code(read(top, path))
-        names = BANNED + (BANNED_LIB if path.startswith("lib/") else [])
+        names = BANNED + ([w for w in BANNED_LIB if w not in EXEMPT_LIB.get(path, ())]
+                          if path.startswith("lib/") else [])
         faults += [f"{path}:{number}: {word}()" for number, word in called(text, names)]
         if path.startswith("lib/"):
             faults += [f"{path}:{n}: writes to a standard stream" for n, line in enumerate(text.splitlines(), 1)

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* facts.c: what a run says of itself, so that a file alone tells what its picture is worth. */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/utsname.h>
+
+#include "base/cleanup.h"
+#include "capture/generated.h"
+#include "capture/recorder.h"
+
+#define DEFAULT_RATE_HZ 99
+
+unsigned recorder_rate_of(const struct stoke_record_options *options)
+{
+	return options->frequency_hz ? options->frequency_hz : DEFAULT_RATE_HZ;
+}
+
+uint64_t recorder_own_cpu_ns(void)
+{
+	struct rusage usage;
+
+	if (getrusage(RUSAGE_SELF, &usage) < 0)
+		return 0;
+	return ((uint64_t)usage.ru_utime.tv_sec + (uint64_t)usage.ru_stime.tv_sec) * 1000000000ull +
+	       ((uint64_t)usage.ru_utime.tv_usec + (uint64_t)usage.ru_stime.tv_usec) * 1000ull;
+}
+
+uint64_t recorder_duration_ns(const struct stoke_recorder *recorder)
+{
+	uint64_t end = recorder->stop_ns ? recorder->stop_ns : host_now_ns();
+
+	return recorder->start_ns ? end - recorder->start_ns : 0;
+}
+
+/* Samples that the targets' CPU time should have given; 0: not known. */
+static uint64_t expected_samples(const struct stoke_recorder *recorder)
+{
+	int64_t cpu_ns = targets_cpu_ns(recorder->targets);
+
+	if (cpu_ns < 0 || strcmp(recorder->state.unit, "nanoseconds") != 0 ||
+		!recorder->state.period || recorder->options.nr_cpus)
+		return 0;
+	return (uint64_t)cpu_ns / recorder->state.period;
+}
+
+static void count_losses(const struct stoke_recorder *recorder, struct quality *quality)
+{
+	struct objects_losses lost;
+	struct rings_losses sideband;
+	struct rusage usage = {0};
+	uint64_t have;
+
+	objects_losses(recorder->objects, &lost);
+	rings_losses(recorder->rings, &sideband);
+	(void)getrusage(RUSAGE_SELF, &usage); /* cannot fail for SELF */
+	quality->count[QUALITY_SAMPLES] = assembler_samples(recorder->assembler);
+	quality->count[QUALITY_LOST_RING] = lost.ring;
+	quality->count[QUALITY_LOST_BUSY] = lost.busy;
+	quality->count[QUALITY_LOST_LATE] = timeline_late(recorder->timeline);
+	quality->count[QUALITY_LOST_SIDEBAND] = sideband.sideband + sideband.malformed;
+	quality->count[QUALITY_EXPECTED] = expected_samples(recorder);
+	quality->count[QUALITY_OWN_CPU_NS] =
+		recorder_own_cpu_ns() - recorder->own_cpu_start_ns + lost.run_ns;
+	quality->count[QUALITY_OWN_PEAK_BYTES] = (uint64_t)usage.ru_maxrss * 1024;
+	have = assembler_samples(recorder->assembler) + lost.ring + lost.busy;
+	if (quality->count[QUALITY_EXPECTED] > have)
+		quality->count[QUALITY_NOT_TAKEN] = quality->count[QUALITY_EXPECTED] - have;
+}
+
+static int add_fact(struct stoke_recorder *recorder, const char *key, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+static int add_fact(struct stoke_recorder *recorder, const char *key, const char *format, ...)
+{
+	char text[512];
+	va_list args;
+
+	va_start(args, format);
+	(void)vsnprintf(text, sizeof(text), format, args); /* cut when too long */
+	va_end(args);
+	return profile_fact(recorder->profile, 0, key, text);
+}
+
+/* What the target did, for those who wonder at few samples. */
+static int add_state(struct stoke_recorder *recorder)
+{
+	int64_t cpu_ns = targets_cpu_ns(recorder->targets);
+	double seconds = (double)recorder_duration_ns(recorder) / 1e9;
+
+	if (cpu_ns >= 0 && (double)cpu_ns / 1e9 < seconds * 0.01)
+		return add_fact(recorder, "state", "used %.2f s of CPU in %.1f s%s",
+			(double)cpu_ns / 1e9, seconds, recorder->targets_ended ? " and ended" : "");
+	if (recorder->targets_ended)
+		return add_fact(recorder, "state", "ended after %.1f s", seconds);
+	return 0;
+}
+
+/* The command as typed only when asked for: arguments carry passwords. */
+static int add_command(struct stoke_recorder *recorder)
+{
+	char *const *argv = recorder->options.command;
+	char text[1024];
+	size_t at = 0;
+
+	if (!argv)
+		return 0;
+	if (!(recorder->options.flags & STOKE_FULL_COMMAND))
+		return add_fact(recorder, "command", "%s", argv[0]);
+	text[0] = '\0';
+	for (; *argv && at < sizeof(text); argv++)
+		at += (size_t)snprintf(text + at, sizeof(text) - at, "%s%s", at ? " " : "", *argv);
+	return profile_fact(recorder->profile, 0, "command", text);
+}
+
+static int add_warnings(struct stoke_recorder *recorder)
+{
+	struct generated_findings findings;
+	const char *text;
+	pid_t pid;
+
+	if (recorder->state.note && add_fact(recorder, "warning", "%s", recorder->state.note) < 0)
+		return -ENOMEM;
+	for (size_t i = 0; (text = assembler_finding(recorder->assembler, i, &pid, &findings));
+		i++) {
+		if (text[0] && add_fact(recorder, "warning", "%s", text) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+int recorder_state_facts(struct stoke_recorder *recorder)
+{
+	struct stoke_profile *profile = recorder->profile;
+	struct utsname system;
+	struct run *run;
+	int r = 0;
+
+	count_losses(recorder, &profile->runs[0].quality);
+	r = add_fact(recorder, "target", "%s", targets_text(recorder->targets));
+	if (r >= 0)
+		r = add_command(recorder);
+	if (r >= 0)
+		r = add_fact(recorder, "event", "%s", recorder->state.event);
+	if (r >= 0 && recorder->options.count)
+		r = add_fact(recorder, "rate", "one in %llu events",
+			(unsigned long long)recorder->options.count);
+	else if (r >= 0)
+		r = add_fact(recorder, "rate", "%u Hz", recorder_rate_of(&recorder->options));
+	if (r >= 0 && uname(&system) == 0)
+		r = add_fact(recorder, "kernel", "%s %s", system.release, system.machine);
+	if (r >= 0)
+		r = add_fact(recorder, "cpus", "%zu", recorder->nr_cpus);
+	if (r >= 0)
+		r = add_fact(recorder, "stoke", "%s", STOKE_VERSION);
+	if (r >= 0)
+		r = add_state(recorder);
+	if (r >= 0)
+		r = add_warnings(recorder);
+	run = &profile->runs[0];
+	if (r >= 0)
+		r = profile_text(profile, recorder->state.event, &run->event);
+	if (r >= 0)
+		r = profile_text(profile,
+			strcmp(recorder->state.unit, "nanoseconds") == 0 ? "cpu"
+									 : recorder->state.event,
+			&run->period_type.type);
+	if (r >= 0)
+		r = profile_text(profile, recorder->state.unit, &run->period_type.unit);
+	run->start_ns = recorder->start_unix_ns;
+	run->duration_ns = recorder_duration_ns(recorder);
+	run->period = recorder->state.period;
+	run->slice_ns = SLICE_NS;
+	return r < 0 ? r : 0;
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef STOKE_CAPTURE_RECORDER_H
+#define STOKE_CAPTURE_RECORDER_H
+
+/* What recorder.c and facts.c share; everybody else knows stoke.h. */
+
+#include <stdint.h>
+
+#include "capture/assemble.h"
+#include "capture/rings.h"
+#include "capture/target.h"
+#include "capture/timeline.h"
+#include "process/process.h"
+#include "source/source.h"
+#include "stoke.h"
+
+#define SLICE_NS 20000000ull
+
+struct stoke_recorder {
+	struct stoke_record_options options;
+	struct host host;
+	int host_is_open;
+	unsigned *cpus;
+	size_t nr_cpus;
+	struct rings *rings;
+	struct objects *objects;
+	struct targets *targets;
+	struct processes *processes;
+	struct timeline *timeline;
+	struct assembler *assembler;
+	struct stoke_profile *profile;
+	const struct source *source;
+	void *source_params, *source_run;
+	struct source_state state;
+	int epoll_fd, timer_fd;
+	uint64_t start_ns, stop_ns; /* CLOCK_MONOTONIC; 0: not yet */
+	uint64_t start_unix_ns;
+	uint64_t own_cpu_start_ns;
+	uint64_t losses_seen, bpf_losses_taken;
+	int targets_ended;
+};
+
+unsigned recorder_rate_of(const struct stoke_record_options *options);
+/* CPU time of this process. */
+uint64_t recorder_own_cpu_ns(void);
+/* Of the recording so far, or whole. */
+uint64_t recorder_duration_ns(const struct stoke_recorder *recorder);
+
+/* Puts into the profile what the run says of itself: facts, losses, what is to be warned of. */
+int recorder_state_facts(struct stoke_recorder *recorder);
+
+#endif
