@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct stoke_profile;
+
 enum quality_count {
 	QUALITY_SAMPLES, /* taken */
 	QUALITY_EXPECTED, /* by CPU time of the targets (or wall x CPUs) and the rate */
@@ -46,5 +48,28 @@ struct quality {
 const char *quality_name(enum quality_count count);
 /* The count of a word, or -ENOENT. */
 int quality_find(const char *name, size_t size);
+
+/* The counts of all runs. Sums saturate. */
+void quality_sum(const struct stoke_profile *profile, struct quality *ret);
+
+#define QUALITY_LINE_BYTES    256
+#define QUALITY_MAX_SENTENCES 32
+
+/*
+ * What a profile says of its worth, for people: one line with the figures, and a sentence for each
+ * shortfall with what cures it, worst first. All printable, NUL-terminated, without a full stop.
+ */
+struct quality_text {
+	char line[QUALITY_LINE_BYTES]; /* "99.4 % of stacks whole, 0.3 % of frames unnamed, ..." */
+	size_t nr;
+	char sentence[QUALITY_MAX_SENTENCES][512];
+};
+
+/*
+ * Reads, besides the counts, the runs' facts "target" ("4242 java, 97 threads"), "state" ("used
+ * 0.03 s of CPU in 30.0 s", "ended after 3.0 s"), "rate" ("99 Hz"), "first-bad-line" ("line 7: no
+ * count"), and takes each fact "warning" for a sentence of its own. 0 or -ENOMEM.
+ */
+int quality_say(const struct stoke_profile *profile, struct quality_text *ret);
 
 #endif

@@ -1,0 +1,591 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * quality.c: what each shortfall is called, and the one thing that cures it. A sentence comes only
+ * where its cure would change what the picture says: from 1 % of what was lost or has no name, from
+ * 5 % of the stacks that are no stacks.
+ */
+#include "profile/quality.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/text.h"
+#include "profile/profile.h"
+
+#define FEW_SAMPLES   100
+#define TARGET_BYTES  160 /* of a target's or module's name inside a sentence */
+#define DEFAULT_RATE  99
+#define STALE_WARNING 1000 /* one frame in so many */
+
+static const char *const names[NR_QUALITY_COUNTS] = {
+	[QUALITY_SAMPLES] = "samples",
+	[QUALITY_EXPECTED] = "expected",
+	[QUALITY_NOT_TAKEN] = "not-taken",
+	[QUALITY_LOST_RING] = "lost-ring",
+	[QUALITY_LOST_BUSY] = "lost-busy",
+	[QUALITY_LOST_LATE] = "lost-late",
+	[QUALITY_LOST_SIDEBAND] = "lost-sideband",
+	[QUALITY_STACKS_WHOLE] = "stacks-whole",
+	[QUALITY_STACKS_TRUNCATED] = "stacks-truncated",
+	[QUALITY_STACKS_BROKEN] = "stacks-broken",
+	[QUALITY_STACKS_EXIT] = "stacks-exit",
+	[QUALITY_FRAMES] = "frames",
+	[QUALITY_UNNAMED_NO_SYMBOLS] = "unnamed-no-symbols",
+	[QUALITY_UNNAMED_GAP] = "unnamed-gap",
+	[QUALITY_UNNAMED_UNREADABLE] = "unnamed-unreadable",
+	[QUALITY_UNNAMED_JIT] = "unnamed-jit",
+	[QUALITY_UNNAMED_KERNEL] = "unnamed-kernel",
+	[QUALITY_STALE_JIT] = "stale-jit",
+	[QUALITY_MAP_LINES_BAD] = "map-lines-bad",
+	[QUALITY_LINES_BAD] = "lines-bad",
+	[QUALITY_HIDDEN_NODES] = "hidden-nodes",
+	[QUALITY_OWN_CPU_NS] = "own-cpu-ns",
+	[QUALITY_OWN_PEAK_BYTES] = "own-peak-bytes",
+};
+
+/* Runtimes known by the name of their process: how their generated code gets names. */
+static const struct jit {
+	const char *process, *cure;
+} jits[] = {
+	{"java", "java: jcmd PID Compiler.perfmap while recording (JDK 17 and later), "
+		 "perf-map-agent "
+		 "before"},
+	{"node", "node: start it with --perf-basic-prof --interpreted-frames-native-stack"},
+	{"python", "python 3.12 and later: start it with -X perf"},
+	{"dotnet", "dotnet: start it with DOTNET_PerfMapEnabled=1"},
+};
+
+/* What the stacks themselves tell, in samples (or what stands for them). */
+struct measured {
+	uint64_t jit; /* stacks with generated code */
+	uint64_t jit_without_callers; /* broken right above generated code */
+	uint64_t broken; /* broken above other code */
+	uint32_t broken_module, unnamed_module; /* the one with most of them, 0: none */
+};
+
+enum stack_state {
+	STATE_BROKEN = 1 << 0, /* under a [broken] root */
+	STATE_CODE = 1 << 1, /* has a frame of code */
+	STATE_JIT = 1 << 2, /* has one of generated code */
+	STATE_JIT_FIRST = 1 << 3 /* its outermost frame of code is generated */
+};
+
+const char *quality_name(enum quality_count count)
+{
+	return names[count];
+}
+
+int quality_find(const char *name, size_t size)
+{
+	for (int i = 0; i < NR_QUALITY_COUNTS; i++) {
+		if (strlen(names[i]) == size && memcmp(names[i], name, size) == 0)
+			return i;
+	}
+	return -ENOENT;
+}
+
+static uint64_t add(uint64_t a, uint64_t b)
+{
+	uint64_t sum;
+
+	return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
+}
+
+void quality_sum(const struct stoke_profile *profile, struct quality *ret)
+{
+	*ret = (struct quality){0};
+	for (size_t run = 0; run < profile->nr_runs; run++) {
+		for (int i = 0; i < NR_QUALITY_COUNTS; i++)
+			ret->count[i] = add(ret->count[i], profile->runs[run].quality.count[i]);
+	}
+}
+
+static uint64_t sum_of(
+	const struct quality *quality, enum quality_count from, enum quality_count to)
+{
+	uint64_t sum = 0;
+
+	for (unsigned i = from; i <= (unsigned)to; i++)
+		sum = add(sum, quality->count[i]);
+	return sum;
+}
+
+static uint64_t lost_of(const struct quality *quality)
+{
+	return sum_of(quality, QUALITY_LOST_RING, QUALITY_LOST_LATE);
+}
+
+static uint64_t stacks_of(const struct quality *quality)
+{
+	return sum_of(quality, QUALITY_STACKS_WHOLE, QUALITY_STACKS_EXIT);
+}
+
+/* Is part at least pct percent of whole? */
+static int reaches(uint64_t part, uint64_t whole, unsigned pct)
+{
+	return part > 0 && (__uint128_t)part * 100 >= (__uint128_t)whole * pct;
+}
+
+/* The column that counts samples, or PROFILE_MAX_VALUES. */
+static unsigned samples_column(const struct stoke_profile *profile)
+{
+	for (unsigned i = 0; i < profile->nr_values; i++) {
+		if (strcmp(strings_text(&profile->strings, profile->values[i].type), "samples") ==
+			0)
+			return i;
+	}
+	return PROFILE_MAX_VALUES;
+}
+
+static void say(struct quality_text *text, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+static void say(struct quality_text *text, const char *format, ...)
+{
+	va_list args;
+
+	if (text->nr == QUALITY_MAX_SENTENCES)
+		return;
+	va_start(args, format);
+	/* A sentence that is too long ends early. */
+	(void)vsnprintf(text->sentence[text->nr++], sizeof(text->sentence[0]), format, args);
+	va_end(args);
+}
+
+/* A name out of the profile, made harmless and short. Returns buffer. */
+static const char *printable(char buffer[TARGET_BYTES * 6 + 1], const char *name)
+{
+	size_t n = text_printable(buffer, TARGET_BYTES * 6, name, strnlen(name, TARGET_BYTES));
+
+	buffer[n == SIZE_MAX ? 0 : n] = '\0';
+	return buffer;
+}
+
+static const char *first_fact(const struct stoke_profile *profile, const char *key)
+{
+	for (size_t run = 0; run < profile->nr_runs; run++) {
+		const char *value = profile_fact_find(profile, (uint32_t)run, key);
+
+		if (value)
+			return value;
+	}
+	return NULL;
+}
+
+/* Outermost function of a frame. */
+static const struct function *frame_outermost(
+	const struct stoke_profile *profile, const struct frame *frame)
+{
+	unsigned last = frame->nr_functions ? frame->nr_functions - 1u : 0;
+
+	return &profile->functions[frame_function(profile, frame, last)];
+}
+
+static uint8_t state_of(const struct stoke_profile *profile, uint8_t state, uint32_t node)
+{
+	const struct frame *frame = &profile->frames[profile->stacks.frame[node]];
+	const struct function *function = frame_outermost(profile, frame);
+
+	if (function->kind == FUNCTION_ROOT)
+		return state;
+	if (function->kind == FUNCTION_MARK) {
+		const char *name = strings_text(&profile->strings, function->name);
+
+		if (!(state & STATE_CODE) && strcmp(name, "[broken]") == 0)
+			state |= STATE_BROKEN;
+		return state;
+	}
+	if (function->kind == FUNCTION_JIT)
+		state |= STATE_JIT | (state & STATE_CODE ? 0 : STATE_JIT_FIRST);
+	return state | STATE_CODE;
+}
+
+/* The module with the most weight, 0: none has any. */
+static uint32_t heaviest(const uint64_t *weight, size_t nr)
+{
+	uint32_t best = 0;
+
+	for (size_t i = 1; i < nr; i++) {
+		if (weight[i] > (best ? weight[best] : 0))
+			best = (uint32_t)i;
+	}
+	return best;
+}
+
+/* Does a frame's name say that it has none: "[libfoo.so+0x1a2b]"? */
+static int is_unnamed(const struct stoke_profile *profile, const struct frame *frame)
+{
+	const struct function *function = frame_outermost(profile, frame);
+	const char *name = strings_text(&profile->strings, function->name);
+
+	return !function->name || (name[0] == '[' && strstr(name, "+0x"));
+}
+
+struct walk {
+	uint8_t *state; /* of each node */
+	uint32_t *outermost; /* frame nearest the root that is code, of each node */
+	uint64_t *weight; /* of each node, then with those below */
+	uint64_t *broken, *unnamed; /* of each module */
+};
+
+static void walk_done(struct walk *walk)
+{
+	free(walk->state);
+	free(walk->outermost);
+	free(walk->weight);
+	free(walk->broken);
+	free(walk->unnamed);
+}
+
+static int walk_init(const struct stoke_profile *profile, struct walk *walk)
+{
+	size_t nr = profile->stacks.nr, nr_modules = profile->nr_modules;
+
+	walk->state = calloc(nr, sizeof(*walk->state));
+	walk->outermost = calloc(nr, sizeof(*walk->outermost));
+	walk->weight = calloc(nr, sizeof(*walk->weight));
+	walk->broken = calloc(nr_modules, sizeof(*walk->broken));
+	walk->unnamed = calloc(nr_modules, sizeof(*walk->unnamed));
+	if (!walk->state || !walk->outermost || !walk->weight || !walk->broken || !walk->unnamed)
+		return -ENOMEM;
+	return 0;
+}
+
+/* Parents come first: one loop forwards for what stands above, one backwards for the sums. */
+static int measure(const struct stoke_profile *profile, struct measured *ret)
+{
+	_cleanup_(walk_done) struct walk walk = {0};
+	unsigned value = samples_column(profile);
+	const struct stacks *stacks = &profile->stacks;
+
+	if (walk_init(profile, &walk) < 0)
+		return -ENOMEM;
+	if (value == PROFILE_MAX_VALUES)
+		value = profile->default_value;
+	for (size_t i = 1; i < stacks->nr; i++) {
+		uint32_t parent = stacks->parent[i];
+		uint8_t above = walk.state[parent];
+
+		walk.state[i] = state_of(profile, above, (uint32_t)i);
+		walk.outermost[i] = walk.state[i] & ~above & STATE_CODE ? stacks->frame[i]
+									: walk.outermost[parent];
+	}
+	for (size_t i = 0; profile->nr_values && i < profile->rows.nr; i++) {
+		uint32_t node = profile->rows.stack[i];
+		uint64_t weight = profile->rows.value[value][i];
+		uint8_t state = walk.state[node];
+		uint32_t module = profile->frames[walk.outermost[node]].module;
+
+		walk.weight[node] = add(walk.weight[node], weight);
+		if (state & STATE_JIT)
+			ret->jit = add(ret->jit, weight);
+		if ((state & STATE_BROKEN) && (state & STATE_JIT_FIRST)) {
+			ret->jit_without_callers = add(ret->jit_without_callers, weight);
+		} else if (state & STATE_BROKEN) {
+			ret->broken = add(ret->broken, weight);
+			walk.broken[module] = add(walk.broken[module], weight);
+		}
+	}
+	for (size_t i = stacks->nr; i-- > 1;) {
+		const struct frame *frame = &profile->frames[stacks->frame[i]];
+		uint32_t parent = stacks->parent[i];
+
+		walk.weight[parent] = add(walk.weight[parent], walk.weight[i]);
+		if (is_unnamed(profile, frame))
+			walk.unnamed[frame->module] =
+				add(walk.unnamed[frame->module], walk.weight[i]);
+	}
+	ret->broken_module = heaviest(walk.broken, profile->nr_modules);
+	ret->unnamed_module = heaviest(walk.unnamed, profile->nr_modules);
+	return 0;
+}
+
+/* ", most of it in libfoo.so", or nothing. */
+static const char *most_in(
+	const struct stoke_profile *profile, uint32_t module, char *buffer, size_t size)
+{
+	const char *path = profile->modules[module].path, *slash;
+	char name[TARGET_BYTES * 6 + 1];
+
+	buffer[0] = '\0';
+	if (!module || !path || !*path)
+		return buffer;
+	slash = strrchr(path, '/');
+	(void)snprintf(buffer, size, ", most of it in %s",
+		printable(name, slash && slash[1] ? slash + 1 : path));
+	return buffer;
+}
+
+static void say_nothing_there(
+	const struct stoke_profile *profile, const struct quality *sum, struct quality_text *text)
+{
+	const char *state = first_fact(profile, "state"), *target = first_fact(profile, "target");
+	char name[TARGET_BYTES * 6 + 1], why[TARGET_BYTES * 6 + 1];
+
+	if (sum->count[QUALITY_SAMPLES] > 0 && profile->rows.nr == 0) {
+		say(text, "nothing is left: no sample of the profile passes the filters");
+		return;
+	}
+	if (!state) {
+		say(text, "no samples: the input holds no stack with a count");
+		return;
+	}
+	(void)printable(name, target ? target : "the target");
+	(void)printable(why, state);
+	if (strncmp(state, "used ", 5) == 0)
+		say(text,
+			"no samples: %s %s, and a profile of CPU time shows only what runs; a "
+			"longer -d or a higher -F meets more",
+			name, why);
+	else
+		say(text, "no samples: %s %s; a higher -F meets shorter work", name, why);
+}
+
+static void say_lost(
+	const struct stoke_profile *profile, const struct quality *sum, struct quality_text *text)
+{
+	const uint64_t *count = sum->count;
+	uint64_t lost = lost_of(sum), all = add(lost, count[QUALITY_SAMPLES]);
+	const char *rate_text = first_fact(profile, "rate");
+	unsigned long rate = rate_text ? strtoul(rate_text, NULL, 10) : DEFAULT_RATE;
+	char share[32], less[48] = "a larger -c";
+
+	if (reaches(lost, all, 1)) {
+		const char *cause = "stoke got too little CPU";
+
+		if (count[QUALITY_LOST_BUSY] > lost / 2)
+			cause = "samples met each other on one CPU";
+		else if (count[QUALITY_LOST_LATE] > lost / 2)
+			cause = "records came too late to be put in order";
+		if (rate > 1) /* "99 Hz"; "one in N events" is 0 */
+			(void)snprintf(less, sizeof(less), "-F %lu", rate / 2);
+		say(text,
+			"%s of samples lost: %s; %s, or nice -n -10; shares stay right if the "
+			"loss is even",
+			text_share(share, lost, all), cause, less);
+	}
+	if (reaches(count[QUALITY_NOT_TAKEN], count[QUALITY_EXPECTED], 5))
+		say(text,
+			"%s of the samples expected were never taken (stolen or throttled CPU, not "
+			"lost by stoke): shares stay right, cores are too low; a quieter machine "
+			"cures it",
+			text_share(share, count[QUALITY_NOT_TAKEN], count[QUALITY_EXPECTED]));
+	if (count[QUALITY_LOST_SIDEBAND] > 0)
+		say(text,
+			"%llu records of mappings and processes lost, maps read again: code mapped "
+			"for a short time may have no name; nice -n -10",
+			(unsigned long long)count[QUALITY_LOST_SIDEBAND]);
+}
+
+static int has_process(const struct stoke_profile *profile, const char *prefix)
+{
+	uint32_t key = strings_find(&profile->strings, "process", 7);
+
+	for (size_t i = 0; i < profile->nr_labels; i++) {
+		const struct label *label = &profile->labels[i];
+
+		if (label->key == key && label->str &&
+			strncmp(strings_text(&profile->strings, label->str), prefix,
+				strlen(prefix)) == 0)
+			return 1;
+	}
+	return 0;
+}
+
+static void say_stacks(const struct stoke_profile *profile, const struct quality *sum,
+	const struct measured *measured, struct quality_text *text)
+{
+	uint64_t stacks = stacks_of(sum);
+	char share[32], most[TARGET_BYTES * 6 + 32];
+
+	if (reaches(measured->jit_without_callers, measured->jit, 5))
+		say(text, "%s of the stacks in generated code have no callers: %s",
+			text_share(share, measured->jit_without_callers, measured->jit),
+			has_process(profile, "python")
+				? "python has to be built with -fno-omit-frame-pointer"
+				: "no frame pointers there; start java with "
+				  "-XX:+PreserveFramePointer");
+	if (reaches(measured->broken, stacks, 5))
+		say(text,
+			"%s of stacks end before their root%s: code without frame pointers; "
+			"rebuild "
+			"it with -fno-omit-frame-pointer",
+			text_share(share, measured->broken, stacks),
+			most_in(profile, measured->broken_module, most, sizeof(most)));
+	if (reaches(sum->count[QUALITY_STACKS_TRUNCATED], stacks, 1))
+		say(text,
+			"%s of stacks deeper than the limit of 1024 frames: the frames nearest the "
+			"root are missing, what is left stands under [truncated]",
+			text_share(share, sum->count[QUALITY_STACKS_TRUNCATED], stacks));
+}
+
+static void say_jit(
+	const struct stoke_profile *profile, const struct quality *sum, struct quality_text *text)
+{
+	uint64_t frames = sum->count[QUALITY_FRAMES];
+	char share[32], cures[400] = "";
+	size_t n = 0, known = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(jits); i++)
+		known += has_process(profile, jits[i].process);
+	for (size_t i = 0; i < ARRAY_SIZE(jits) && n < sizeof(cures); i++) {
+		if (!known || has_process(profile, jits[i].process))
+			n += (size_t)snprintf(
+				cures + n, sizeof(cures) - n, "%s%s", n ? "; " : "", jits[i].cure);
+	}
+	if (reaches(sum->count[QUALITY_UNNAMED_JIT], frames, 1))
+		say(text, "%s of frames in generated code that no perf map names; %s",
+			text_share(share, sum->count[QUALITY_UNNAMED_JIT], frames), cures);
+	if (sum->count[QUALITY_STALE_JIT] > frames / STALE_WARNING)
+		say(text,
+			"%llu frames in generated code that changed hands around the sample: their "
+			"names may be the later owner's; a larger code cache (java: "
+			"-XX:ReservedCodeCacheSize) is reused less",
+			(unsigned long long)sum->count[QUALITY_STALE_JIT]);
+	if (sum->count[QUALITY_MAP_LINES_BAD] > 0)
+		say(text,
+			"%llu lines of perf maps refused (not START SIZE NAME in hexadecimal, or "
+			"out "
+			"of range): their code has no name; the writer has to be mended",
+			(unsigned long long)sum->count[QUALITY_MAP_LINES_BAD]);
+}
+
+static void say_names(const struct stoke_profile *profile, const struct quality *sum,
+	const struct measured *measured, struct quality_text *text)
+{
+	const uint64_t *count = sum->count;
+	uint64_t frames = count[QUALITY_FRAMES];
+	uint64_t bare = add(count[QUALITY_UNNAMED_NO_SYMBOLS], count[QUALITY_UNNAMED_GAP]);
+	char share[32], most[TARGET_BYTES * 6 + 32];
+
+	if (reaches(count[QUALITY_UNNAMED_KERNEL], frames, 1))
+		say(text,
+			"%s of frames are kernel functions whose addresses are hidden: run as root "
+			"or "
+			"with CAP_SYSLOG, or sudo sysctl kernel.kptr_restrict=0",
+			text_share(share, count[QUALITY_UNNAMED_KERNEL], frames));
+	if (reaches(bare, frames, 1))
+		say(text,
+			"%s of frames in code without symbols%s: install its -dbgsym package or "
+			"keep "
+			".symtab",
+			text_share(share, bare, frames),
+			most_in(profile, measured->unnamed_module, most, sizeof(most)));
+	if (reaches(count[QUALITY_UNNAMED_UNREADABLE], frames, 1))
+		say(text,
+			"%s of frames in files that could not be read%s: run as root, or with "
+			"CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH",
+			text_share(share, count[QUALITY_UNNAMED_UNREADABLE], frames),
+			most_in(profile, measured->unnamed_module, most, sizeof(most)));
+}
+
+static void say_facts(const struct stoke_profile *profile, struct quality_text *text)
+{
+	for (size_t run = 0; run < profile->nr_runs; run++) {
+		for (size_t i = 0; i < profile->runs[run].nr_facts; i++) {
+			const struct fact *fact = &profile->runs[run].facts[i];
+			const char *value = strings_text(&profile->strings, fact->value);
+			char out[512 * 6];
+			size_t n;
+
+			if (strcmp(strings_text(&profile->strings, fact->key), "warning") != 0)
+				continue;
+			n = text_printable(out, sizeof(out) - 1, value, strnlen(value, 511));
+			out[n == SIZE_MAX ? 0 : n] = '\0';
+			say(text, "%s", out);
+		}
+	}
+}
+
+static void say_line(const struct stoke_profile *profile, const struct quality *sum, char *line)
+{
+	const uint64_t *count = sum->count;
+	uint64_t stacks = stacks_of(sum), lost = lost_of(sum), duration_ns = 0;
+	uint64_t unnamed = sum_of(sum, QUALITY_UNNAMED_NO_SYMBOLS, QUALITY_UNNAMED_KERNEL);
+	char whole[32], nameless[32], gone[32], own[48] = "";
+
+	for (size_t run = 0; run < profile->nr_runs; run++)
+		duration_ns = add(duration_ns, profile->runs[run].duration_ns);
+	if (!stacks) {
+		(void)snprintf(line, QUALITY_LINE_BYTES, "the input says nothing of it%s",
+			count[QUALITY_LINES_BAD] ? ", and some of its lines were refused" : "");
+		return;
+	}
+	if (duration_ns && count[QUALITY_OWN_CPU_NS])
+		(void)snprintf(own, sizeof(own), "; own cost %.3f cores",
+			(double)count[QUALITY_OWN_CPU_NS] / (double)duration_ns);
+	/* A stack without a user part because its process had none left is whole. */
+	(void)snprintf(line, QUALITY_LINE_BYTES,
+		"%s of stacks whole, %s of frames unnamed, %s lost%s",
+		text_share(whole, add(count[QUALITY_STACKS_WHOLE], count[QUALITY_STACKS_EXIT]),
+			stacks),
+		text_share(nameless, unnamed, count[QUALITY_FRAMES]),
+		lost ? text_share(gone, lost, add(lost, count[QUALITY_SAMPLES])) : "none", own);
+}
+
+/* Two standard deviations of a share of 10 % in n samples: 60 points / sqrt(n). */
+static unsigned chance_points(uint64_t n)
+{
+	unsigned points = 1;
+
+	while ((uint64_t)points * points * n < 3600)
+		points++;
+	return points;
+}
+
+static void say_few(
+	const struct stoke_profile *profile, uint64_t samples, struct quality_text *text)
+{
+	const char *state = first_fact(profile, "state");
+	char why[TARGET_BYTES * 6 + 1];
+
+	say(text,
+		"only %llu samples%s%s: chance alone moves a share of 10 %% by %u points; a longer "
+		"-d or a higher -F",
+		(unsigned long long)samples, state ? ", since the target " : "",
+		state ? printable(why, state) : "", chance_points(samples));
+}
+
+static void say_refused(
+	const struct stoke_profile *profile, const struct quality *sum, struct quality_text *text)
+{
+	const char *first = first_fact(profile, "first-bad-line");
+	char line[TARGET_BYTES * 6 + 1];
+
+	if (sum->count[QUALITY_LINES_BAD] > 0)
+		say(text, "%llu lines of the input refused%s%s",
+			(unsigned long long)sum->count[QUALITY_LINES_BAD],
+			first ? "; the first: " : ": no stack with a count at the end",
+			first ? printable(line, first) : "");
+}
+
+int quality_say(const struct stoke_profile *profile, struct quality_text *ret)
+{
+	struct measured measured = {0};
+	struct quality sum;
+	unsigned column = samples_column(profile);
+	uint64_t samples = 0;
+
+	if (measure(profile, &measured) < 0)
+		return -ENOMEM;
+	quality_sum(profile, &sum);
+	ret->nr = 0;
+	say_line(profile, &sum, ret->line);
+	if (column < PROFILE_MAX_VALUES)
+		samples = profile_total(profile, column);
+	if (!profile->nr_values || !profile_total(profile, profile->default_value))
+		say_nothing_there(profile, &sum, ret);
+	else if (samples && samples < FEW_SAMPLES)
+		say_few(profile, samples, ret);
+	say_lost(profile, &sum, ret);
+	say_stacks(profile, &sum, &measured, ret);
+	say_names(profile, &sum, &measured, ret);
+	say_jit(profile, &sum, ret);
+	say_facts(profile, ret);
+	say_refused(profile, &sum, ret);
+	return 0;
+}
