@@ -32,11 +32,13 @@ struct mapping {
 	uint64_t offset; /* of start in the file */
 	uint32_t module; /* of processes_module(); 0 for MAPPING_VSYSCALL */
 	enum mapping_kind kind;
+	uint64_t since_ns; /* of the latest record or reading that showed it */
 };
 
 struct thread {
 	pid_t tid;
 	uint32_t name; /* string id of processes_text() */
+	uint64_t exit_ns; /* 0: lives */
 };
 
 struct process {
@@ -49,7 +51,7 @@ struct process {
 			  main class or jar of a JVM, script of python or node */
 	uint32_t jit_module; /* 0 until first anonymous mapping is met */
 	pid_t ns_pid; /* innermost value of NSpid:, for perf maps; 0: not read yet */
-	uid_t euid; /* owner of /proc/PID, for the owner check of perf maps; (uid_t)-1: not known */
+	uid_t euid; /* effective, for the owner check of perf maps; (uid_t)-1: not known */
 	int root_fd; /* O_PATH of /proc/PID/root while it could be opened; -1; owned */
 	struct mapping *mappings; /* executable ones, sorted by start, disjoint */
 	size_t nr_mappings, mappings_capacity;
@@ -112,5 +114,9 @@ const char *processes_text(const struct processes *processes, uint32_t string);
 /* All processes known, for loops; order of first sight. */
 size_t processes_nr(const struct processes *processes);
 struct process *processes_at(struct processes *processes, size_t i);
+
+/* Drops processes and threads that ended before that time: when no sample of them can come any
+ * more. Borrowed pointers and indices of processes_at() end; modules stay. */
+void processes_forget(struct processes *processes, uint64_t before_ns);
 
 #endif
