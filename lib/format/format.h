@@ -32,4 +32,12 @@ struct format {
 extern const struct format *const formats[];
 extern const size_t nr_formats;
 
+/* The format of this name, or NULL. */
+const struct format *format_find(const char *name, size_t size);
+/*
+ * The format that is surest of what stands at the start of input, which stays unread. -EINVAL for
+ * what none of them reads, with a sentence that says what it is and how it becomes readable.
+ */
+int format_recognise(struct input *input, const struct format **ret, struct stoke_error *err);
+
 #endif

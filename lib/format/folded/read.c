@@ -1,0 +1,479 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * read.c: folded text is not looked up but compared: what a line shares with the line before
+ * keeps its nodes, the rest is appended. Only when the lines turn out to be in no order, nodes are
+ * searched for.
+ */
+#include "format/folded.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+
+#define LINE_MAX_BYTES (64u << 20)
+#define MAX_DEPTH      UINT16_MAX
+#define MEMO_SLOTS     (1u << 14) /* 384 KiB: stays in a second-level cache */
+
+/* A frame of the line before: where its name ends there, and its node. */
+struct level {
+	size_t end;
+	uint32_t node;
+};
+
+/*
+ * Sorted as bytes, "a 1" comes before "a.x 1" and only then "a;b 1", since '.' is below ';'. So a
+ * leaf whose name goes on in the next line is held until the lines stop beginning with it.
+ */
+struct held {
+	size_t end; /* the lines since share this many bytes with it */
+	size_t depth;
+	uint32_t node;
+};
+
+/* A name seen lately and its frame; the text is that of the profile's strings. */
+struct memo {
+	uint64_t text;
+	uint32_t hash, size, kind, frame; /* frame 0: free */
+};
+
+struct reader {
+	struct stoke_profile *profile;
+	struct input *input;
+	struct stoke_error *err;
+	uint32_t run;
+	unsigned samples, cpu; /* columns */
+	uint64_t period_ns; /* 0: not known, no cpu column */
+	struct level *levels;
+	size_t nr_levels, levels_capacity;
+	struct held *held;
+	size_t nr_held, held_capacity;
+	const char *last; /* stack of the line before; in the window or in copy */
+	size_t last_size;
+	char *copy;
+	size_t copy_capacity;
+	int sorted_as_bytes, sorted_as_tree, append;
+	uint64_t nr_lines, nr_good, nr_bad, first_bad;
+	const char *first_reason;
+	struct memo *memo;
+};
+
+static void bad_line(struct reader *reader, const char *reason)
+{
+	if (!reader->nr_bad++) {
+		reader->first_bad = reader->nr_lines;
+		reader->first_reason = reason;
+	}
+}
+
+static size_t common_prefix(const char *a, const char *b, size_t max)
+{
+	uint64_t x, y;
+	size_t i = 0;
+
+	for (; i + 8 <= max; i += 8) {
+		memcpy(&x, a + i, 8);
+		memcpy(&y, b + i, 8);
+		if (x != y)
+			break;
+	}
+	while (i < max && a[i] == b[i])
+		i++;
+	return i;
+}
+
+/* Frame of a name, by the memo of names seen lately. */
+static int find_frame(struct reader *reader, const char *name, size_t size, uint32_t *ret)
+{
+	const struct folded_suffix *suffix = folded_suffix(name, size);
+	struct stoke_profile *profile = reader->profile;
+	enum function_kind kind = FUNCTION_UNKNOWN;
+	struct memo *memo;
+	uint32_t hash;
+	int r;
+
+	if (suffix) {
+		kind = suffix->kind;
+		size -= FOLDED_SUFFIX_BYTES;
+	} else if (!size) {
+		name = "[unknown]";
+		size = strlen(name);
+		kind = FUNCTION_MARK;
+	} else if (name[0] == '[' && name[size - 1] == ']' && !memmem(name, size, "+0x", 3)) {
+		kind = FUNCTION_MARK;
+	}
+	hash = (uint32_t)bytes_hash(name, size) + (uint32_t)kind;
+	memo = &reader->memo[hash % MEMO_SLOTS];
+	if (memo->frame && memo->hash == hash && memo->size == size && memo->kind == kind &&
+		memcmp(profile->strings.bytes + memo->text, name, size) == 0) {
+		*ret = memo->frame;
+		return 0;
+	}
+	r = profile_named_frame(profile, name, size, kind, ret);
+	if (r < 0)
+		return r;
+	*memo = (struct memo){
+		.text = profile->strings
+				.start[profile->functions[profile->frames[*ret].function].name],
+		.hash = hash,
+		.size = (uint32_t)size,
+		.kind = kind,
+		.frame = *ret,
+	};
+	return 0;
+}
+
+static int ends_at(const char *stack, size_t size, size_t at)
+{
+	return at == size || (at < size && stack[at] == ';');
+}
+
+/*
+ * Lines may be sorted as bytes (sort, most collapsers) or as a tree (';' below all): either way no
+ * node is ever come back to, but for those held. shared: bytes in common with the line before.
+ */
+static void judge_order(struct reader *reader, const char *stack, size_t size, size_t shared)
+{
+	int before_ends = shared == reader->last_size, ends = shared == size;
+	int before = before_ends ? ' ' : (unsigned char)reader->last[shared];
+	int now = ends ? ' ' : (unsigned char)stack[shared];
+
+	if (before_ends && ends)
+		return;
+	/* What stands behind the blank that ends a stack is a count: no order to be had there. */
+	if (now < before && !(ends && before <= ' ') && !(before_ends && now <= ' '))
+		reader->sorted_as_bytes = 0;
+	before = before_ends ? 0 : before == ';' ? 1 : before + 2;
+	now = ends ? 0 : now == ';' ? 1 : now + 2;
+	if (now < before)
+		reader->sorted_as_tree = 0;
+	if (!reader->sorted_as_bytes && !reader->sorted_as_tree)
+		reader->append = 0; /* from here on nodes are looked up */
+}
+
+static int push_level(struct reader *reader, size_t end, uint32_t node)
+{
+	int r = array_reserve(&reader->levels, &reader->levels_capacity, reader->nr_levels, 1);
+
+	if (r < 0)
+		return r;
+	reader->levels[reader->nr_levels++] = (struct level){end, node};
+	return 0;
+}
+
+/* Keeps the levels that this line shares with the one before. */
+static int pop_levels(struct reader *reader, const char *stack, size_t size, size_t shared)
+{
+	size_t keep = reader->nr_levels;
+	struct held *held;
+	int r;
+
+	while (reader->nr_held && reader->held[reader->nr_held - 1].end > shared)
+		reader->nr_held--;
+	if (keep && shared == reader->last_size && shared < size &&
+		(unsigned char)stack[shared] < ';') {
+		r = array_reserve(&reader->held, &reader->held_capacity, reader->nr_held, 1);
+		if (r < 0)
+			return r;
+		reader->held[reader->nr_held++] =
+			(struct held){shared, keep, reader->levels[keep - 1].node};
+	}
+	while (keep && (reader->levels[keep - 1].end > shared ||
+			       !ends_at(stack, size, reader->levels[keep - 1].end)))
+		keep--;
+	reader->nr_levels = keep;
+	held = reader->nr_held ? &reader->held[reader->nr_held - 1] : NULL;
+	if (held && held->end == shared && held->depth == keep + 1 && ends_at(stack, size, shared))
+		return push_level(reader, shared, held->node);
+	return 0;
+}
+
+/* The node of a stack, whose levels are then those of the line before. -E2BIG: too deep. */
+static int find_stack(struct reader *reader, const char *stack, size_t size, uint32_t *ret)
+{
+	size_t max = size < reader->last_size ? size : reader->last_size;
+	size_t shared = common_prefix(stack, reader->last, max), start = 0;
+	struct stacks *stacks = &reader->profile->stacks;
+	uint32_t node = 0, frame;
+	int r;
+
+	judge_order(reader, stack, size, shared);
+	r = pop_levels(reader, stack, size, shared);
+	if (r < 0)
+		return r;
+	reader->last = stack;
+	reader->last_size = size;
+	if (reader->nr_levels) {
+		node = reader->levels[reader->nr_levels - 1].node;
+		start = reader->levels[reader->nr_levels - 1].end + 1;
+	}
+	while (start <= size) {
+		const char *end = memchr(stack + start, ';', size - start);
+		size_t stop = end ? (size_t)(end - stack) : size;
+
+		if (reader->nr_levels == MAX_DEPTH)
+			return -EOVERFLOW;
+		r = find_frame(reader, stack + start, stop - start, &frame);
+		if (r < 0)
+			return r;
+		r = reader->append ? stacks_append(stacks, node, frame, &node)
+				   : stacks_child(stacks, node, frame, &node);
+		if (r < 0)
+			return r;
+		r = push_level(reader, stop, node);
+		if (r < 0)
+			return r;
+		start = stop + 1;
+	}
+	*ret = node;
+	return 0;
+}
+
+/* What is wrong with a count that is not digits. */
+static const char *explain_count(const char *count, size_t size)
+{
+	size_t digits = 0;
+
+	if (size && count[0] == '-')
+		return "the count is negative";
+	while (digits < size && count[digits] >= '0' && count[digits] <= '9')
+		digits++;
+	if (digits && digits < size && count[digits] == '.')
+		return "the count is a fraction";
+	if (digits == 1 && size > 2 && (count[1] == 'x' || count[1] == 'X'))
+		return "the count is not decimal";
+	return "no count at its end";
+}
+
+const char *folded_split(const char *line, size_t size, size_t *ret_stack, uint64_t *ret_count)
+{
+	size_t at = size;
+	uint64_t count = 0;
+
+	while (at && line[at - 1] >= '0' && line[at - 1] <= '9')
+		at--;
+	if (at == size || !at || (line[at - 1] != ' ' && line[at - 1] != '\t')) {
+		const char *blank = memrchr(line, ' ', size);
+
+		if (!blank)
+			return "no count at its end";
+		return explain_count(blank + 1, (size_t)(line + size - blank - 1));
+	}
+	if (at == 1)
+		return "no stack before the count";
+	for (size_t i = at; i < size; i++) {
+		if (__builtin_mul_overflow(count, 10, &count) ||
+			__builtin_add_overflow(count, (uint64_t)(line[i] - '0'), &count))
+			return "the count is larger than 64 bits";
+	}
+	*ret_stack = at - 1;
+	*ret_count = count;
+	return NULL;
+}
+
+static int read_line(struct reader *reader, const char *line, size_t size)
+{
+	uint64_t values[PROFILE_MAX_VALUES] = {0}, count;
+	const char *reason;
+	size_t stack_size;
+	uint32_t stack;
+	int r;
+
+	reader->nr_lines++;
+	if (size > LINE_MAX_BYTES) {
+		bad_line(reader, "longer than 64 MiB");
+		return 0;
+	}
+	while (size && (line[size - 1] == '\r' || line[size - 1] == ' ' || line[size - 1] == '\t'))
+		size--;
+	if (!size || line[0] == '#')
+		return 0;
+	reason = folded_split(line, size, &stack_size, &count);
+	if (reason) {
+		bad_line(reader, reason);
+		return 0;
+	}
+	r = find_stack(reader, line, stack_size, &stack);
+	if (r == -EOVERFLOW) {
+		bad_line(reader, "more than 65,535 frames");
+		return 0;
+	}
+	if (r < 0)
+		return r;
+	reader->nr_good++;
+	values[reader->samples] = count;
+	if (reader->period_ns &&
+		__builtin_mul_overflow(count, reader->period_ns, &values[reader->cpu]))
+		values[reader->cpu] = UINT64_MAX;
+	return profile_row(reader->profile, reader->run, stack, 0, 0, values);
+}
+
+/* The window is about to move: the line before goes into a copy. */
+static int keep_last(struct reader *reader)
+{
+	if (reader->last == reader->copy)
+		return 0;
+	if (reader->copy_capacity < reader->last_size) {
+		char *grown = realloc(reader->copy, reader->last_size * 2);
+
+		if (!grown)
+			return -ENOMEM;
+		reader->copy = grown;
+		reader->copy_capacity = reader->last_size * 2;
+	}
+	if (reader->last_size)
+		memcpy(reader->copy, reader->last, reader->last_size);
+	reader->last = reader->copy;
+	return 0;
+}
+
+/* Whole lines of [p, p + size). The number of bytes used, or -errno. */
+static ssize_t read_whole_lines(struct reader *reader, const char *p, size_t size)
+{
+	const char *end = p + size, *line = p, *stop;
+	int r;
+
+	while (line < end && (stop = memchr(line, '\n', (size_t)(end - line)))) {
+		r = read_line(reader, line, (size_t)(stop - line));
+		if (r < 0)
+			return r;
+		line = stop + 1;
+	}
+	return line - p;
+}
+
+/* Skips the rest of a line that is too long to be one. */
+static int skip_line(struct reader *reader)
+{
+	const uint8_t *p, *stop;
+	ssize_t n;
+
+	reader->nr_lines++;
+	bad_line(reader, "longer than 64 MiB");
+	while ((n = input_fill(reader->input, 1, &p, reader->err)) > 0) {
+		stop = memchr(p, '\n', (size_t)n);
+		input_skip(reader->input, stop ? (size_t)(stop - p) + 1 : (size_t)n);
+		if (stop)
+			return 0;
+	}
+	return (int)n;
+}
+
+static int read_lines(struct reader *reader)
+{
+	size_t rest = 0, want;
+	const uint8_t *p;
+	ssize_t n, used;
+	int r;
+
+	for (;;) {
+		r = keep_last(reader);
+		if (r < 0)
+			return r;
+		want = 2 * rest < LINE_MAX_BYTES ? 2 * rest + 1 : LINE_MAX_BYTES + 1;
+		n = input_fill(reader->input, want, &p, reader->err);
+		if (n < 0)
+			return (int)n;
+		if ((size_t)n == rest)
+			break;
+		used = read_whole_lines(reader, (const char *)p, (size_t)n);
+		if (used < 0)
+			return (int)used;
+		rest = (size_t)(n - used);
+		r = keep_last(reader);
+		if (r < 0)
+			return r;
+		input_skip(reader->input, (size_t)used);
+		if (rest > LINE_MAX_BYTES) {
+			r = skip_line(reader);
+			if (r < 0)
+				return r;
+			rest = 0;
+		}
+	}
+	return rest ? read_line(reader, (const char *)p, rest) : 0;
+}
+
+static int start_run(struct reader *reader, const struct stoke_read_options *options)
+{
+	struct stoke_profile *profile = reader->profile;
+	const char *name = options && options->name ? options->name : input_name(reader->input);
+	uint64_t hz = options ? options->frequency_hz : 0;
+	struct run *run;
+	int r;
+
+	r = profile_run(profile, name, &reader->run);
+	if (r < 0)
+		return r;
+	r = profile_value(profile, "samples", "count", &reader->samples);
+	if (r < 0 || !hz)
+		return r;
+	r = profile_value(profile, "cpu", "nanoseconds", &reader->cpu);
+	if (r < 0)
+		return r;
+	profile->default_value = reader->cpu;
+	reader->period_ns = (1000000000 + hz / 2) / hz;
+	run = &profile->runs[reader->run];
+	run->period = reader->period_ns;
+	run->period_type = profile->values[reader->cpu];
+	run->duration_ns = options->duration_ns;
+	return 0;
+}
+
+/* Counts and tells; a file of nothing but bad lines is none. */
+static int end_run(struct reader *reader)
+{
+	const char *name = input_name(reader->input);
+	struct run *run = &reader->profile->runs[reader->run];
+	char text[128];
+
+	if (!reader->nr_bad)
+		return 0;
+	if (!reader->nr_good)
+		return fail(reader->err, -EINVAL,
+			"%s is not folded text: none of its lines is a stack and a count; line "
+			"%" PRIu64 ": %s",
+			name, reader->first_bad, reader->first_reason);
+	run->quality.count[QUALITY_LINES_BAD] += reader->nr_bad;
+	(void)snprintf(text, sizeof(text), "line %" PRIu64 ": %s", reader->first_bad,
+		reader->first_reason); /* cut when too long: it is not */
+	return profile_fact(reader->profile, reader->run, "first-bad-line", text);
+}
+
+int folded_read(struct stoke_profile *into, struct input *input,
+	const struct stoke_read_options *options, struct stoke_error *err)
+{
+	struct reader reader = {.profile = into,
+		.input = input,
+		.err = err,
+		.last = "",
+		.sorted_as_bytes = 1,
+		.sorted_as_tree = 1,
+		.append = into->stacks.nr == 1};
+	const uint8_t *start;
+	ssize_t n = input_fill(input, 3, &start, err);
+	int r;
+
+	if (n < 0)
+		return (int)n;
+	if (n >= 3 && memcmp(start, "\xef\xbb\xbf", 3) == 0)
+		input_skip(input, 3); /* the mark that Windows editors put in front of UTF-8 */
+	reader.memo = calloc(MEMO_SLOTS, sizeof(*reader.memo));
+	r = reader.memo ? start_run(&reader, options) : -ENOMEM;
+	if (r >= 0)
+		r = read_lines(&reader);
+	if (r >= 0)
+		r = end_run(&reader);
+	free(reader.memo);
+	free(reader.levels);
+	free(reader.held);
+	free(reader.copy);
+	if (r == -ENOMEM)
+		return fail(err, r, "out of memory while reading %s", input_name(input));
+	if (r == -E2BIG && err && err->code != r)
+		return fail(err, r, "%s has too many stacks", input_name(input));
+	return r;
+}
