@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * root.c: what the start of a thread and of a program look like in machine code (x86-64), read off
- * glibc 2.36:
+ * glibc 2.31, 2.36 and 2.41:
  *
- *	start_thread            call *..; [cltq;] mov %rax,%fs:disp32     keeps the thread's result
+ *	start_thread            call *..; [cltq;] mov %rax,%fs:disp32     keeps the thread's result;
+ *	                        2.41 jumps there: call *%rax; jmp
  *	clone, clone3           call *..; mov %rax,%rdi; mov $60,%eax; syscall
  *	__libc_start_call_main  call *..; mov %eax,%edi; call exit
  *	_start                  call ..; hlt                              nothing else has that
@@ -79,20 +80,45 @@ static int is_libc(const char *path)
 	       strncmp(base, "ld-musl", 7) == 0;
 }
 
+/* A short read leaves the end zero, which matches nothing. */
+static ssize_t read_code(int fd, uint64_t offset, uint8_t *code, size_t size)
+{
+	memset(code, 0, size);
+	return pread(fd, code, size, (off_t)offset);
+}
+
+/* jmp rel8, jmp rel32; within a segment file offsets are as far apart as addresses. */
+static int jump_target(const uint8_t *code, uint64_t offset, uint64_t *ret)
+{
+	int32_t distance;
+
+	if (code[0] == 0xeb) {
+		*ret = offset + 2 + (uint64_t)(int64_t)(int8_t)code[1];
+		return 1;
+	}
+	if (code[0] != 0xe9)
+		return 0;
+	memcpy(&distance, code + 1, sizeof(distance));
+	*ret = offset + 5 + (uint64_t)(int64_t)distance;
+	return 1;
+}
+
 enum root_kind root_by_code(const struct module *module, uint64_t return_offset)
 {
 	enum root_kind kind;
+	uint64_t target;
 	uint8_t code[32];
 
 	if (return_offset < 16)
 		return ROOT_NONE;
 	if (module->fd < 0 || module->kind != MODULE_FILE)
 		return ROOT_NONE;
-	/* A short read leaves the end zero, which matches nothing. */
-	memset(code, 0, sizeof(code));
-	if (pread(module->fd, code, sizeof(code), (off_t)(return_offset - 16)) < 17)
+	if (read_code(module->fd, return_offset - 16, code, sizeof(code)) < 17)
 		return ROOT_NONE;
 	kind = root_by_bytes(code, code + 16);
+	if (kind == ROOT_NONE && jump_target(code + 16, return_offset, &target) &&
+		read_code(module->fd, target, code + 16, 16) > 0)
+		kind = root_by_bytes(code, code + 16);
 	if (kind == ROOT_LIKELY_PROGRAM && is_libc(module->path))
 		return ROOT_PROGRAM;
 	if (kind == ROOT_LIKELY_THREAD && is_libc(module->path))

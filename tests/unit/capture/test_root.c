@@ -68,3 +68,22 @@ Test(root, of_a_file_that_could_not_be_opened_is_not_known)
 
 	cr_assert(eq(int, root_by_code(&module, 4096), ROOT_NONE));
 }
+
+/* call *%rax; jmp +3; ...; mov %rax,%fs:0x628, as in glibc 2.41 */
+Test(root, follows_a_jump_behind_the_call)
+{
+	static const uint8_t code[] = {0xff, 0xd0, 0xeb, 0x03, 0xcc, 0xcc, 0xcc, 0x64, 0x48, 0x89,
+		0x04, 0x25, 0x28, 0x06, 0, 0};
+	struct module module = {.kind = MODULE_FILE, .path = "/lib/libc.so.6"};
+	FILE *file = tmpfile();
+
+	cr_assert(not(zero(ptr, file)));
+	cr_assert(eq(int, fseek(file, 64, SEEK_SET), 0));
+	cr_assert(eq(sz, fwrite(code, 1, sizeof(code), file), sizeof(code)));
+	cr_assert(eq(int, fflush(file), 0));
+	module.fd = fileno(file);
+
+	cr_assert(eq(int, root_by_code(&module, 66), ROOT_THREAD));
+	cr_assert(eq(int, root_by_code(&module, 80), ROOT_NONE), "at the end of the file");
+	(void)fclose(file);
+}
