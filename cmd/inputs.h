@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef STOKE_CMD_INPUTS_H
+#define STOKE_CMD_INPUTS_H
+
+/* What the commands that look at profiles share: files read into one profile, and filters. */
+
+#include "cmd/command.h"
+#include "stoke.h"
+
+struct filters {
+	const char *focus, *ignore, *hide, *root, *thread;
+	struct numbers pids;
+	struct amount from, to;
+	unsigned flags; /* STOKE_USER_ONLY, STOKE_KERNEL_ONLY */
+	struct numbers by; /* positions in by_words */
+};
+
+/* "process", "thread", "pool", "cpu": in the order of enum stoke_by, which starts at 1. */
+extern const char *const by_words[];
+
+/* The options of struct filters; a row {.type = OPTION_TABLE, .table = filter_options} takes them.
+ */
+extern const struct option filter_options[];
+
+/* Every operand of the call, read into one new profile, a run each; "-" is standard input. An exit
+ * status; what is wrong has been said. */
+int inputs_read(const struct call *call, struct stoke_profile **ret);
+/* What filters leave of *profile, in its place. An exit status; what is wrong has been said. */
+int filters_apply(
+	const struct voice *voice, const struct filters *filters, struct stoke_profile **profile);
+
+static inline void cleanup_profile(struct stoke_profile **profile)
+{
+	stoke_profile_free(*profile);
+}
+#define _cleanup_profile_ _cleanup_(cleanup_profile)
+
+#endif

@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * record.c: the story of "stoke record" as its user sees it: outputs are opened, the recorder is,
+ * the window runs, the profile is written and told.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include "base/cleanup.h"
+#include "base/text.h"
+#include "cmd/busiest.h"
+#include "cmd/command.h"
+#include "cmd/inputs.h"
+#include "cmd/record.h"
+#include "cmd/results.h"
+#include "cmd/window.h"
+
+#define NS_PER_S	    1000000000ull
+#define DEFAULT_DURATION_NS (30 * NS_PER_S)
+#define DEFAULT_RATE_HZ	    99
+#define IDLE_SHARE	    0.01 /* of one core: under it the target is said to have been idle */
+
+/* Exit statuses of a program that runs another, as of env(1) and timeout(1). */
+enum { STATUS_STOKE_FAILED = 125, STATUS_NOT_RUNNABLE = 126, STATUS_NOT_FOUND = 127 };
+
+static void cleanup_signals(struct signals **signals)
+{
+	signals_close(*signals);
+}
+
+/* What a recording has in hand. */
+struct recording {
+	const struct call *call;
+	const struct record_values *values;
+	struct stoke_record_options options;
+	struct results *results;
+	struct stoke_recorder *recorder;
+	struct stoke_profile *profile;
+	uint64_t duration_ns; /* 0: no limit */
+	enum window_end end;
+	FILE *out; /* where the summary goes */
+};
+
+static int runs_target(const struct recording *recording)
+{
+	return recording->options.command_is_target;
+}
+
+/* The status of a failure: what a command would have said for itself must not be mistaken. */
+static int failed(const struct recording *recording, int status)
+{
+	return runs_target(recording) && status ? STATUS_STOKE_FAILED : status;
+}
+
+static int status_of_error(int error)
+{
+	switch (error) {
+	case -EPERM:
+	case -EACCES:
+	case -EOPNOTSUPP:
+	case -ENOSYS:
+		return STATUS_NOT_PERMITTED;
+	default:
+		return STATUS_USAGE;
+	}
+}
+
+static void fill_options(struct recording *recording)
+{
+	const struct record_values *values = recording->values;
+	struct stoke_record_options *options = &recording->options;
+
+	*options = (struct stoke_record_options){
+		.pids = (const pid_t *)values->pids.items,
+		.nr_pids = values->pids.nr,
+		.tids = (const pid_t *)values->tids.items,
+		.nr_tids = values->tids.nr,
+		.cpus = values->cpus.items,
+		.nr_cpus = values->cpus.nr,
+		.event = values->event,
+		.frequency_hz = (unsigned)values->frequency.value,
+		.count = values->count.value,
+		.flags = values->flags,
+	};
+	if (recording->call->after) {
+		options->command = recording->call->after;
+		options->command_is_target = !record_has_target(values);
+	}
+	for (size_t i = 0; i < values->by.nr; i++) {
+		if (values->by.items[i] + 1 == STOKE_BY_CPU)
+			options->flags |= STOKE_LABEL_CPU;
+	}
+	recording->duration_ns = values->duration.given ? values->duration.value
+				 : options->command	? 0
+							: DEFAULT_DURATION_NS;
+}
+
+static int open_recorder(struct recording *recording)
+{
+	const struct voice *voice = &recording->call->voice;
+	struct stoke_error err = {0};
+	int r = stoke_recorder_open(&recording->options, &recording->recorder, &err);
+
+	return r < 0 ? say_error(voice, status_of_error(r), "%s", err.text) : STATUS_DONE;
+}
+
+static void say_header(const struct recording *recording)
+{
+	const struct record_values *values = recording->values;
+	char time[32], rate[64];
+
+	if (values->count.given)
+		(void)snprintf(
+			rate, sizeof(rate), "a sample every %" PRIu64 " of", values->count.value);
+	else
+		(void)snprintf(rate, sizeof(rate), "at %" PRIu64 " Hz,",
+			values->frequency.given ? values->frequency.value
+						: (uint64_t)DEFAULT_RATE_HZ);
+	say(&recording->call->voice, "%s; %s %s %s", stoke_recorder_target(recording->recorder),
+		recording->duration_ns	 ? time_format(time, recording->duration_ns)
+		: runs_target(recording) ? "until it ends"
+					 : "until Ctrl-C",
+		rate, stoke_recorder_event(recording->recorder));
+}
+
+/* Lets the window run and takes what was sampled in it. */
+static int run_window(struct recording *recording, struct signals *signals)
+{
+	const struct voice *voice = &recording->call->voice;
+	struct progress progress;
+	const struct window window = {
+		.recorder = recording->recorder,
+		.signals = signals,
+		.progress = &progress,
+		.duration_ns = recording->duration_ns,
+		.has_command = recording->options.command != NULL,
+	};
+	struct stoke_error err = {0};
+	struct stoke_stats stats = {0};
+	int r = stoke_recorder_start(recording->recorder, &err);
+
+	if (r < 0 && recording->options.command)
+		return say_error(voice, r == -ENOENT ? STATUS_NOT_FOUND : STATUS_NOT_RUNNABLE, "%s",
+			err.text);
+	progress_init(&progress, voice, recording->duration_ns);
+	if (r >= 0)
+		r = window_run(&window, &recording->end, &err);
+	stoke_recorder_stop(recording->recorder);
+	stoke_recorder_stats(recording->recorder, &stats);
+	progress_done(&progress, stats.duration_ns, &stats);
+	if (r < 0) /* what there is up to here is worth having */
+		say_warning(voice, "the recording broke off: %s", err.text);
+	r = stoke_recorder_take(recording->recorder, STOKE_LAST, &recording->profile, &err);
+	return r < 0 ? failed(recording, say_error(voice, STATUS_USAGE, "%s", err.text))
+		     : STATUS_DONE;
+}
+
+/* With several processes in it, a picture needs them apart. */
+static int rooted_profile(const struct recording *recording, struct stoke_profile **ret)
+{
+	const struct record_values *values = recording->values;
+	unsigned by = STOKE_BY_PROCESS - 1;
+	struct filters filters = {.by = values->by};
+	enum stoke_by roots[8];
+	struct stoke_select_options select = {.by = roots};
+	struct stoke_error err = {0};
+	struct stoke_stats stats;
+
+	stoke_profile_stats(recording->profile, &stats);
+	if (!filters.by.nr && values->threads)
+		by = STOKE_BY_THREAD - 1;
+	if (!filters.by.nr && (values->threads || stats.nr_processes > 1))
+		filters.by = (struct numbers){&by, 1, 1};
+	for (size_t i = 0; i < filters.by.nr && i < ARRAY_SIZE(roots); i++)
+		roots[select.nr_by++] = (enum stoke_by)(filters.by.items[i] + 1);
+	if (!select.nr_by)
+		return STATUS_DONE;
+	if (stoke_profile_select(recording->profile, &select, ret, &err) < 0)
+		return say_error(&recording->call->voice, STATUS_USAGE, "%s", err.text);
+	return STATUS_DONE;
+}
+
+/* An almost empty picture confuses who does not know that there was nothing to see. */
+static void say_idle(const struct recording *recording)
+{
+	const struct record_values *values = recording->values;
+	const struct voice *voice = &recording->call->voice;
+	char time[32], cpu[32];
+	struct stoke_stats stats;
+	size_t nr_threads;
+
+	stoke_profile_stats(recording->profile, &stats);
+	if ((double)stats.cpu_ns >= IDLE_SHARE * (double)stats.duration_ns && stats.samples)
+		return;
+	(void)time_format(time, stats.duration_ns);
+	(void)snprintf(cpu, sizeof(cpu), "%.2f", (double)stats.cpu_ns / NS_PER_S);
+	if (values->pids.nr != 1 || runs_target(recording)) {
+		if (!stats.samples)
+			say(voice, "no samples in %s: nothing that was recorded used the CPU",
+				time);
+		return;
+	}
+	nr_threads = process_threads((pid_t)values->pids.items[0]);
+	if (nr_threads)
+		say(voice, "PID %u used %s s of CPU in %s; %zu thread%s waited",
+			values->pids.items[0], cpu, time, nr_threads, nr_threads == 1 ? "" : "s");
+	else
+		say(voice, "PID %u used %s s of CPU in %s", values->pids.items[0], cpu, time);
+}
+
+static void say_end(const struct recording *recording)
+{
+	struct stoke_stats stats;
+	char time[32];
+
+	stoke_profile_stats(recording->profile, &stats);
+	if (recording->end == WINDOW_TARGET && recording->duration_ns)
+		say(&recording->call->voice, "the target ended after %s",
+			time_format(time, stats.duration_ns));
+}
+
+/* The answer itself, then what it is worth, then where the files are. */
+static int tell(const struct recording *recording)
+{
+	const struct voice *voice = &recording->call->voice;
+	struct stoke_error err = {0};
+	const char *warning;
+	const char *ssh = getenv("SSH_CONNECTION");
+
+	say_end(recording);
+	if (!voice->quiet &&
+		stoke_profile_report(recording->profile, "text:summary", recording->out, &err) < 0)
+		say_warning(voice, "%s", err.text);
+	say_idle(recording);
+	for (size_t i = 0; (warning = stoke_profile_warning(recording->profile, i)); i++)
+		say_warning(voice, "%s", warning);
+	if (voice->quiet)
+		return STATUS_DONE;
+	results_list(recording->results, recording->out);
+	if (ssh && *ssh)
+		results_fetch(recording->results, recording->out);
+	return STATUS_DONE;
+}
+
+/* The command's own, once it has one. It may outlive a window that a time or a signal ended. */
+static int command_status(const struct recording *recording)
+{
+	const struct timespec pause = {.tv_nsec = 20000000};
+	int status, r;
+
+	while ((r = stoke_recorder_command_status(recording->recorder, &status)) == -EAGAIN)
+		(void)nanosleep(&pause, NULL); /* shorter when a signal comes */
+	if (r < 0)
+		return STATUS_DONE;
+	if (WIFSIGNALED(status))
+		return 128 + WTERMSIG(status);
+	return WEXITSTATUS(status);
+}
+
+static int finish(struct recording *recording, int status)
+{
+	int own;
+
+	if (!recording->options.command)
+		return status;
+	if (!runs_target(recording)) {
+		/* It only said how long; what ended the window otherwise ends it, too. */
+		if (recording->end != WINDOW_TARGET)
+			stoke_recorder_command_kill(recording->recorder, SIGTERM);
+		own = command_status(recording);
+		return status || recording->end != WINDOW_TARGET ? status : own;
+	}
+	if (recording->end == WINDOW_TIME)
+		say(&recording->call->voice,
+			"the recording is over; %s goes on, and so stoke waits",
+			recording->options.command[0]);
+	own = command_status(recording);
+	return own ? own : failed(recording, status);
+}
+
+/* Signals are noted from the fork of the command until the window is over, and only so long. */
+static int run_noting_signals(struct recording *recording)
+{
+	_cleanup_(cleanup_signals) struct signals *signals = NULL;
+
+	if (signals_open(&signals) < 0)
+		return failed(recording, say_error(&recording->call->voice, STATUS_USAGE,
+						 "cannot note signals: %s", strerror(errno)));
+	return run_window(recording, signals);
+}
+
+static int record(struct recording *recording)
+{
+	_cleanup_profile_ struct stoke_profile *rooted = NULL;
+	int status = open_recorder(recording);
+
+	if (status)
+		return failed(recording, status);
+	say_header(recording);
+	status = run_noting_signals(recording);
+	if (status)
+		return status;
+	status = rooted_profile(recording, &rooted);
+	if (!status)
+		status = results_write(recording->results, &recording->call->voice,
+			rooted ? rooted : recording->profile,
+			recording->values->by.nr ? NULL : recording->profile);
+	(void)tell(recording); /* nothing that could fail is left */
+	return finish(recording, status);
+}
+
+int record_run(const struct call *call)
+{
+	struct record_values *values = call->values;
+	_cleanup_results_ struct results *results = NULL;
+	struct recording recording = {.call = call, .values = values, .out = stdout};
+	int status = record_check(call);
+
+	if (status)
+		return status;
+	if (results_new("Nothing was recorded; -o /tmp/", &results) < 0)
+		return say_error(&call->voice, STATUS_USAGE, "out of memory");
+	fill_options(&recording);
+	status = record_open_outputs(call, results);
+	if (status)
+		return failed(&recording, status);
+	if (results_use_stdout(results))
+		recording.out = stderr;
+	if (values->delay.value) {
+		const struct timespec delay = {
+			.tv_sec = (time_t)(values->delay.value / NS_PER_S),
+			.tv_nsec = (long)(values->delay.value % NS_PER_S),
+		};
+
+		(void)nanosleep(&delay, NULL); /* only a signal that ends stoke cuts it short */
+	}
+	recording.results = results;
+	status = record(&recording);
+	stoke_profile_free(recording.profile);
+	stoke_recorder_close(recording.recorder);
+	return status;
+}
