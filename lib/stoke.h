@@ -149,7 +149,7 @@ int stoke_profile_report(const struct stoke_profile *profile, const char *report
 	struct stoke_error *err);
 void stoke_profile_stats(const struct stoke_profile *profile, struct stoke_stats *ret);
 /* Warnings that go with a profile (lost samples, maps that do not fit), each with its cure;
- * NULL after the last. Borrowed. */
+ * NULL after the last. Ask from 0 on: that weighs the profile as it is then. Borrowed. */
 const char *stoke_profile_warning(const struct stoke_profile *profile, size_t i);
 
 #define STOKE_OUTPUT_FORMAT (1u << 0)

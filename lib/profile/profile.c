@@ -100,7 +100,8 @@ int stoke_profile_new(struct stoke_profile **ret)
 		return -ENOMEM;
 	r = -ENOMEM;
 	profile->index = calloc(1, sizeof(*profile->index));
-	if (!profile->index)
+	profile->said = calloc(1, sizeof(*profile->said));
+	if (!profile->index || !profile->said)
 		goto fail;
 	r = strings_init(&profile->strings);
 	if (r < 0)
@@ -155,6 +156,7 @@ void stoke_profile_free(struct stoke_profile *profile)
 		free(profile->index->rows.slot);
 	}
 	free(profile->index);
+	free(profile->said);
 	strings_done(&profile->strings);
 	stacks_done(&profile->stacks);
 	free(profile->modules);

@@ -120,6 +120,7 @@ struct stoke_profile {
 	unsigned default_value; /* the one that pictures show */
 	struct rows rows;
 	struct profile_index *index; /* hashes, private to profile.c */
+	struct quality_text *said; /* room for what stoke_profile_warning() lends out */
 };
 
 /* profile_new() and profile_free() are stoke_profile_new() and stoke_profile_free(). */

@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * stoke.c: joins what may not know each other: reading and naming, selecting and the names of
+ * pools, words and the tables of plug-ins.
+ */
+#include "stoke.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "format/format.h"
+#include "names/pools.h"
+#include "profile/select.h"
+#include "report/report.h"
+#include "resolver/resolver.h"
+#include "source/source.h"
+
+/*
+ * Text that was given a duration but no date: the file was written when the recording ended, so it
+ * began that long before.
+ */
+static void guess_start(struct run *run, int fd)
+{
+	struct stat status;
+	uint64_t end_ns;
+
+	if (run->start_ns || !run->duration_ns || fstat(fd, &status) < 0 ||
+		!S_ISREG(status.st_mode) || status.st_mtim.tv_sec <= 0)
+		return;
+	end_ns = (uint64_t)status.st_mtim.tv_sec * 1000000000 + (uint64_t)status.st_mtim.tv_nsec;
+	if (end_ns > run->duration_ns)
+		run->start_ns = end_ns - run->duration_ns;
+}
+
+int stoke_profile_read(struct stoke_profile *profile, int fd,
+	const struct stoke_read_options *options, struct stoke_error *err)
+{
+	const struct format *format;
+	size_t nr_runs = profile->nr_runs;
+	struct input *input;
+	int r;
+
+	r = input_open(fd, options && options->name ? options->name : "-", &input, err);
+	if (r < 0)
+		return r;
+	r = format_recognise(input, &format, err);
+	if (r >= 0)
+		r = format->read(profile, input, options, err);
+	input_close(input);
+	if (r < 0)
+		return r;
+	for (size_t i = nr_runs; i < profile->nr_runs; i++)
+		guess_start(&profile->runs[i], fd);
+	r = resolve_profile(profile, NULL);
+	return r < 0 ? fail(err, r, "out of memory") : 0;
+}
+
+int stoke_profile_select(const struct stoke_profile *profile,
+	const struct stoke_select_options *options, struct stoke_profile **ret,
+	struct stoke_error *err)
+{
+	return profile_select(profile, options, pool_of, ret, err);
+}
+
+/* Cuts "name:params"; the size of the name. */
+static size_t name_size(const char *text, const char **ret_params)
+{
+	const char *colon = strchr(text, ':');
+
+	*ret_params = colon ? colon + 1 : NULL;
+	return colon ? (size_t)(colon - text) : strlen(text);
+}
+
+static const struct report *report_find(const char *name, size_t size)
+{
+	for (size_t i = 0; i < nr_reports; i++) {
+		if (strlen(reports[i]->name) == size && memcmp(reports[i]->name, name, size) == 0)
+			return reports[i];
+	}
+	return NULL;
+}
+
+int stoke_profile_write(
+	const struct stoke_profile *profile, const char *format, FILE *out, struct stoke_error *err)
+{
+	const char *text;
+	size_t size = name_size(format, &text);
+	const struct format *found = format_find(format, size);
+	void *params;
+	int r;
+
+	if (!found)
+		return fail(err, -EINVAL, "no format is called %.*s; stoke help formats lists them",
+			(int)size, format);
+	if (!found->write)
+		return fail(err, -EOPNOTSUPP, "%s can be read but not written", found->name);
+	r = params_parse(found->params, found->params_size, found->name, text, &params, err);
+	if (r < 0)
+		return r;
+	r = found->write(profile, params, out);
+	params_free(found->params, params);
+	return r < 0 ? fail(err, r, "cannot make %s: %s", found->name, strerror(-r)) : 0;
+}
+
+int stoke_profile_report(
+	const struct stoke_profile *profile, const char *report, FILE *out, struct stoke_error *err)
+{
+	const char *text;
+	size_t size = name_size(report, &text);
+	const struct report *found = report_find(report, size);
+	void *params;
+	int r;
+
+	if (!found)
+		return fail(err, -EINVAL, "no report is called %.*s; stoke help formats lists them",
+			(int)size, report);
+	r = params_parse(found->params, found->params_size, found->name, text, &params, err);
+	if (r < 0)
+		return r;
+	r = found->profile(profile, params, out);
+	params_free(found->params, params);
+	return r < 0 ? fail(err, r, "cannot make %s: %s", found->name, strerror(-r)) : 0;
+}
+
+static int by_number(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* How many different numbers a key has in the label sets (of different runs: other processes). */
+static uint32_t count_numbers(const struct stoke_profile *profile, const char *key)
+{
+	_cleanup_free_ uint64_t *seen = calloc(profile->nr_label_sets, sizeof(*seen));
+	uint32_t nr = 0, nr_distinct = 0;
+
+	for (uint32_t set = 0; seen && set < profile->nr_label_sets; set++) {
+		const struct label *label = profile_label(profile, set, key);
+
+		if (label && !label->str)
+			seen[nr++] = (uint64_t)label->num;
+	}
+	if (nr)
+		qsort(seen, nr, sizeof(*seen), by_number);
+	for (uint32_t i = 0; i < nr; i++)
+		nr_distinct += !i || seen[i] != seen[i - 1];
+	return nr_distinct;
+}
+
+static uint64_t count_stacks(const struct stoke_profile *profile)
+{
+	_cleanup_free_ uint8_t *seen = calloc(profile->stacks.nr, 1);
+	uint64_t nr = 0;
+
+	for (size_t i = 0; seen && i < profile->rows.nr; i++) {
+		nr += !seen[profile->rows.stack[i]];
+		seen[profile->rows.stack[i]] = 1;
+	}
+	return nr;
+}
+
+static uint64_t total_of(const struct stoke_profile *profile, const char *type, const char *unit)
+{
+	const struct strings *strings = &profile->strings;
+
+	for (unsigned i = 0; i < profile->nr_values; i++) {
+		if (strcmp(strings_text(strings, profile->values[i].type), type) == 0 &&
+			strcmp(strings_text(strings, profile->values[i].unit), unit) == 0)
+			return profile_total(profile, i);
+	}
+	return 0;
+}
+
+void stoke_profile_stats(const struct stoke_profile *profile, struct stoke_stats *ret)
+{
+	struct quality quality;
+	const uint64_t *count = quality.count;
+
+	quality_sum(profile, &quality);
+	*ret = (struct stoke_stats){
+		.samples = total_of(profile, "samples", "count"),
+		.expected = count[QUALITY_EXPECTED],
+		.lost = count[QUALITY_LOST_RING] + count[QUALITY_LOST_BUSY] +
+			count[QUALITY_LOST_LATE],
+		.cpu_ns = total_of(profile, "cpu", "nanoseconds"),
+		.stacks = count_stacks(profile),
+		.nr_threads = count_numbers(profile, "tid"),
+		.nr_processes = count_numbers(profile, "pid"),
+	};
+	for (size_t i = 0; i < profile->nr_runs; i++)
+		ret->duration_ns += profile->runs[i].duration_ns;
+}
+
+const char *stoke_profile_warning(const struct stoke_profile *profile, size_t i)
+{
+	struct quality_text *said = profile->said;
+
+	if (!i && quality_say(profile, said) < 0)
+		return NULL; /* no memory, and nobody to hear of it */
+	return i < said->nr ? said->sentence[i] : NULL;
+}
+
+/* 1: path ends in one of these blank-separated suffixes; a longer match than *best, which is set.
+ */
+static int ends_in(const char *path, const char *suffixes, size_t *best)
+{
+	size_t path_size = strlen(path), size;
+	int found = 0;
+
+	for (; *suffixes; suffixes += size) {
+		suffixes += strspn(suffixes, " ");
+		size = strcspn(suffixes, " ");
+		if (size > *best && size < path_size &&
+			memcmp(path + path_size - size, suffixes, size) == 0) {
+			*best = size;
+			found = 1;
+		}
+	}
+	return found;
+}
+
+const char *stoke_output_for(const char *path, unsigned kind)
+{
+	const char *name = NULL;
+	size_t best = 0;
+
+	for (size_t i = 0; (kind & STOKE_OUTPUT_FORMAT) && i < nr_formats; i++) {
+		if (formats[i]->write && ends_in(path, formats[i]->suffixes, &best))
+			name = formats[i]->name;
+	}
+	for (size_t i = 0; (kind & STOKE_OUTPUT_REPORT) && i < nr_reports; i++) {
+		if (ends_in(path, reports[i]->suffixes, &best))
+			name = reports[i]->name;
+	}
+	return name;
+}
+
+int stoke_output_binary(const char *format)
+{
+	const char *params;
+	const struct format *found = format_find(format, name_size(format, &params));
+
+	return found && found->binary;
+}
+
+static void help_params(const struct param *params, FILE *out)
+{
+	static const char *const values[] = {"", "=NUMBER", "=SHARE", "=TEXT"};
+
+	for (; params && params->name; params++) {
+		(void)fprintf(out, "  %s%s", params->name, values[params->type]);
+		if (params->initial && *params->initial)
+			(void)fprintf(out, " (%s)", params->initial);
+		(void)fprintf(out, "  %s\n", params->help ? params->help : "");
+	}
+}
+
+static void help_plugin(const char *name, const char *summary, const char *suffixes,
+	const struct param *params, FILE *out)
+{
+	(void)fprintf(out, "%s: %s\n", name, summary);
+	if (suffixes && *suffixes)
+		(void)fprintf(out, "  suffixes %s\n", suffixes);
+	help_params(params, out);
+}
+
+/* All of a kind. 0 when the word is not the name of a list. */
+static int help_list(const char *word, FILE *out)
+{
+	if (strcmp(word, "formats") == 0) {
+		for (size_t i = 0; i < nr_formats; i++)
+			help_plugin(formats[i]->name, formats[i]->summary, formats[i]->suffixes,
+				formats[i]->params, out);
+		for (size_t i = 0; i < nr_reports; i++)
+			help_plugin(reports[i]->name, reports[i]->summary, reports[i]->suffixes,
+				reports[i]->params, out);
+		return 1;
+	}
+	if (strcmp(word, "events") == 0) {
+		for (size_t i = 0; i < nr_sources; i++)
+			help_plugin(sources[i]->name, sources[i]->summary, NULL, sources[i]->params,
+				out);
+		return 1;
+	}
+	return 0;
+}
+
+int stoke_help(const char *word, FILE *out)
+{
+	const struct format *format = format_find(word, strlen(word));
+	const struct report *report = report_find(word, strlen(word));
+	int found = help_list(word, out);
+
+	if (format) {
+		help_plugin(format->name, format->summary, format->suffixes, format->params, out);
+		found = 1;
+	}
+	if (report) {
+		help_plugin(report->name, report->summary, report->suffixes, report->params, out);
+		found = 1;
+	}
+	for (size_t i = 0; i < nr_sources; i++) {
+		if (strcmp(sources[i]->name, word) == 0) {
+			help_plugin(sources[i]->name, sources[i]->summary, NULL, sources[i]->params,
+				out);
+			found = 1;
+		}
+	}
+	return found ? 0 : -ENOENT;
+}
