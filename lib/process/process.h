@@ -99,9 +99,6 @@ struct process *processes_find(struct processes *processes, pid_t pid);
 /* Same; made from /proc (or empty, if that is gone) when not known. -ENOMEM. */
 int processes_get(struct processes *processes, pid_t pid, struct process **ret);
 
-/* Drops incarnations that ended before that time: no record of theirs can come any more. */
-void processes_forget(struct processes *processes, uint64_t before_ns);
-
 /* The mapping that holds address, or NULL. */
 const struct mapping *process_mapping(const struct process *process, uint64_t address);
 /* Name of a thread as of now (timeline), or 0. */
