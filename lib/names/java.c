@@ -74,6 +74,9 @@ static int split_method(const struct part *part, struct part *class, struct part
 		class->text++;
 		class->size -= 2;
 	}
+	/* The same in text where ';' parts frames: "com/foo/Bar:.baz". */
+	if (skip == 1 && class->size > 1 && class->text[class->size - 1] == ':')
+		class->size--;
 	return class->size > 0 && method->size > 0;
 }
 
@@ -106,7 +109,10 @@ static int is_class(const struct part *class)
 
 		if (!is_identifier(c) && c != '.' && c != '/')
 			return 0;
-		if ((c == '.' || c == '/') && (i == 0 || i + 1 == class->size))
+		if (c != '.' && c != '/')
+			continue;
+		/* No word is empty: rustc's older names have "..". */
+		if (i == 0 || i + 1 == class->size || class->text[i + 1] == '.')
 			return 0;
 	}
 	return 1;

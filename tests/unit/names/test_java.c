@@ -45,6 +45,8 @@ static const struct {
 	{"Lsam/Sam;.getPermissionByUser", FUNCTION_JIT, "sam.Sam.getPermissionByUser", "sam"},
 	/* folded text */
 	{"com/foo/Bar.baz", FUNCTION_UNKNOWN, "com.foo.Bar.baz", "com.foo"},
+	{"io/netty/channel/nio/NioEventLoop:.run", FUNCTION_UNKNOWN,
+		"io.netty.channel.nio.NioEventLoop.run", "io.netty.channel"},
 	{"java.lang.Thread.run", FUNCTION_UNKNOWN, "java.lang.Thread.run", "java.lang"},
 	{"Socket$SocketInputStream.read", FUNCTION_INLINED, "Socket$SocketInputStream.read",
 		"Socket"},
@@ -56,6 +58,7 @@ static const struct {
 	{"_new_array_Java", FUNCTION_JIT, "", ""},
 	{"BytecodeHandler:CreateRegExpLiteral.ExtraWide", FUNCTION_JIT, "", ""},
 	{"JavaThread::run", FUNCTION_UNKNOWN, "", ""},
+	{"_$LT$core..option..Option$LT$T$GT$$GT$::map", FUNCTION_UNKNOWN, "", ""},
 	{"Parse.cold", FUNCTION_UNKNOWN, "", ""},
 	{"do_work.part.0", FUNCTION_UNKNOWN, "", ""},
 	{"net/http.(*conn).serve", FUNCTION_UNKNOWN, "", ""},
