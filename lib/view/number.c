@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* number.c: all in integers, since printf's doubles follow the locale. */
+#include "view/number.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define THIN	 "\xe2\x80\x89"
+#define THOUSAND "\xe2\x80\xaf"
+
+static uint64_t scaled(uint64_t part, uint64_t whole, unsigned scale)
+{
+	return (uint64_t)(((unsigned __int128)part * scale + whole / 2) / whole);
+}
+
+char *number_share(char *buffer, uint64_t part, uint64_t whole)
+{
+	uint64_t n;
+
+	if (!whole || !part) {
+		(void)snprintf(buffer, NUMBER_ROOM, "0" THIN "%%");
+		return buffer;
+	}
+	if (part >= whole) {
+		(void)snprintf(buffer, NUMBER_ROOM, "100" THIN "%%");
+		return buffer;
+	}
+	if ((unsigned __int128)part * 10 >= whole) {
+		n = scaled(part, whole, 1000);
+		n = n < 1000 ? n : 999;
+		(void)snprintf(buffer, NUMBER_ROOM, "%llu.%llu" THIN "%%",
+			(unsigned long long)n / 10, (unsigned long long)n % 10);
+	} else if ((unsigned __int128)part * 1000 >= whole) {
+		n = scaled(part, whole, 10000);
+		(void)snprintf(buffer, NUMBER_ROOM, "%llu.%02llu" THIN "%%",
+			(unsigned long long)n / 100, (unsigned long long)n % 100);
+	} else {
+		n = scaled(part, whole, 100000);
+		(void)snprintf(buffer, NUMBER_ROOM, "%s0.%03llu" THIN "%%", n ? "" : "<",
+			n ? (unsigned long long)n : 1ull);
+	}
+	return buffer;
+}
+
+char *number_count(char *buffer, uint64_t count)
+{
+	char digits[24];
+	int nr = snprintf(digits, sizeof(digits), "%llu", (unsigned long long)count);
+	size_t used = 0;
+
+	for (int i = 0; i < nr; i++) {
+		if (i && (nr - i) % 3 == 0) {
+			memcpy(buffer + used, THOUSAND, 3);
+			used += 3;
+		}
+		buffer[used++] = digits[i];
+	}
+	buffer[used] = '\0';
+	return buffer;
+}
+
+char *number_time(char *buffer, uint64_t ns)
+{
+	static const struct {
+		uint64_t ns;
+		const char *unit;
+	} units[] = {{1000000000, "s"}, {1000000, "ms"}, {1000, "\xc2\xb5s"}, {1, "ns"}};
+	unsigned i = 0;
+	uint64_t whole, hundredths;
+
+	while (i < 3 && ns < units[i].ns)
+		i++;
+	whole = ns / units[i].ns;
+	hundredths = ns % units[i].ns * 100 / units[i].ns;
+	if (whole >= 100 || !hundredths) {
+		char count[NUMBER_ROOM];
+
+		(void)snprintf(
+			buffer, NUMBER_ROOM, "%s %s", number_count(count, whole), units[i].unit);
+	} else if (whole >= 10) {
+		(void)snprintf(buffer, NUMBER_ROOM, "%llu.%llu %s", (unsigned long long)whole,
+			(unsigned long long)hundredths / 10, units[i].unit);
+	} else {
+		(void)snprintf(buffer, NUMBER_ROOM, "%llu.%02llu %s", (unsigned long long)whole,
+			(unsigned long long)hundredths, units[i].unit);
+	}
+	return buffer;
+}
+
+char *number_value(char *buffer, uint64_t value, const char *unit)
+{
+	char count[NUMBER_ROOM];
+
+	if (strcmp(unit, "ns") == 0)
+		return number_time(buffer, value);
+	(void)snprintf(buffer, NUMBER_ROOM, "%s %.24s", number_count(count, value), unit);
+	return buffer;
+}

@@ -1,0 +1,454 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * payload.c: three bytes a node. Names are numbered by use, so that the common ones have one
+ * digit; grep finds them in the file, and gzip packs the rest as well as any format of ours would.
+ */
+#include "view/payload.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "view/label.h"
+#include "view/number.h"
+#include "view/palette.h"
+
+#define NO_ID UINT32_MAX
+
+static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+
+/* An entry of the names: of the tree, or "N frames left out". */
+struct entry {
+	uint64_t use;
+	uint64_t nr_left_out; /* 0: of the tree */
+	uint32_t name;
+	char letter;
+};
+
+/* The entry of a count of left out frames. */
+struct cut {
+	uint64_t nr;
+	uint32_t id;
+};
+
+struct encoder {
+	const struct tree *tree;
+	uint64_t threshold;
+	uint64_t *nr_cut, *sum_cut; /* of the children of a node */
+	struct entry *entries;
+	size_t nr_entries, entries_capacity;
+	uint32_t *id_of; /* name -> entry */
+	struct cut *cuts; /* sorted by count */
+	size_t nr_cuts, cuts_capacity;
+	FILE *out;
+	uint32_t last; /* node last written */
+	unsigned depth; /* of the last child's place */
+	struct payload *ret;
+};
+
+static void put_vlq(FILE *out, uint64_t n)
+{
+	do {
+		unsigned digit = n & 31;
+
+		n >>= 5;
+		putc_unlocked(digits[n ? digit | 32 : digit], out);
+	} while (n);
+}
+
+static int by_use(const void *a, const void *b)
+{
+	const struct entry *x = a, *y = b;
+
+	if (x->use != y->use)
+		return x->use > y->use ? -1 : 1;
+	if (x->letter != y->letter)
+		return x->letter < y->letter ? -1 : 1;
+	if (x->nr_left_out != y->nr_left_out)
+		return x->nr_left_out < y->nr_left_out ? -1 : 1;
+	/* Names of a tree are sorted by their bytes. */
+	return x->name < y->name ? -1 : x->name > y->name;
+}
+
+static int by_count(const void *a, const void *b)
+{
+	const struct cut *x = a, *y = b;
+
+	return x->nr < y->nr ? -1 : x->nr > y->nr;
+}
+
+static int add_entry(struct encoder *e, struct entry entry)
+{
+	int r = array_reserve(&e->entries, &e->entries_capacity, e->nr_entries, 1);
+
+	if (r >= 0)
+		e->entries[e->nr_entries++] = entry;
+	return r;
+}
+
+/* What falls under the threshold, and how often each name is used by the rest. */
+static void count_uses(struct encoder *e, uint64_t *use)
+{
+	const struct tree *tree = e->tree;
+
+	e->ret->nr_left_out = 0;
+	memset(e->nr_cut, 0, tree->nr * sizeof(*e->nr_cut));
+	memset(e->sum_cut, 0, tree->nr * sizeof(*e->sum_cut));
+	for (uint32_t n = 0; n < tree->nr;) {
+		if (n && tree->total[0][n] < e->threshold) {
+			e->nr_cut[tree->parent[n]] += tree->end[n] - n;
+			e->sum_cut[tree->parent[n]] += tree->total[0][n];
+			e->ret->nr_left_out += tree->end[n] - n;
+			n = tree->end[n];
+		} else {
+			use[tree->name[n]]++;
+			n++;
+		}
+	}
+}
+
+/* An entry for each different count of left out frames. */
+static int add_cuts(struct encoder *e)
+{
+	size_t kept = 0;
+	int r;
+
+	e->nr_cuts = 0;
+	for (size_t n = 0; n < e->tree->nr; n++) {
+		if (!e->nr_cut[n])
+			continue;
+		r = array_reserve(&e->cuts, &e->cuts_capacity, e->nr_cuts, 1);
+		if (r < 0)
+			return r;
+		e->cuts[e->nr_cuts++].nr = e->nr_cut[n];
+	}
+	if (e->nr_cuts)
+		qsort(e->cuts, e->nr_cuts, sizeof(*e->cuts), by_count);
+	for (size_t i = 0; i < e->nr_cuts;) {
+		struct entry entry = {
+			.nr_left_out = e->cuts[i].nr, .letter = PALETTE_LEFT_OUT, .name = NO_ID};
+
+		for (; i < e->nr_cuts && e->cuts[i].nr == entry.nr_left_out; i++)
+			entry.use++;
+		e->cuts[kept++].nr = entry.nr_left_out;
+		r = add_entry(e, entry);
+		if (r < 0)
+			return r;
+	}
+	e->nr_cuts = kept;
+	return 0;
+}
+
+static struct cut *cut_of(const struct encoder *e, uint64_t nr)
+{
+	const struct cut key = {.nr = nr};
+
+	return bsearch(&key, e->cuts, e->nr_cuts, sizeof(*e->cuts), by_count);
+}
+
+static int number_names(struct encoder *e)
+{
+	size_t nr_names = e->tree->nr_names;
+	_cleanup_free_ uint64_t *use = calloc(nr_names, sizeof(*use));
+	int r;
+
+	if (!use)
+		return -ENOMEM;
+	count_uses(e, use);
+	e->nr_entries = 0;
+	for (uint32_t i = 0; i < nr_names; i++) {
+		struct entry entry = {.use = use[i], .name = i};
+
+		if (!use[i])
+			continue;
+		entry.letter = palette_letter(e->tree, i);
+		r = add_entry(e, entry);
+		if (r < 0)
+			return r;
+	}
+	r = add_cuts(e);
+	if (r < 0)
+		return r;
+	qsort(e->entries, e->nr_entries, sizeof(*e->entries), by_use);
+	for (size_t i = 0; i < e->nr_entries; i++) {
+		if (e->entries[i].name != NO_ID)
+			e->id_of[e->entries[i].name] = (uint32_t)i;
+		else
+			cut_of(e, e->entries[i].nr_left_out)->id = (uint32_t)i;
+	}
+	return 0;
+}
+
+static void put_node(struct encoder *e, unsigned depth, uint32_t id, uint64_t self)
+{
+	put_vlq(e->out, 2 * (uint64_t)(e->depth - depth) + (self > 0));
+	put_vlq(e->out, id);
+	if (self)
+		put_vlq(e->out, self);
+	e->depth = depth + 1;
+	e->ret->nr_nodes++;
+}
+
+/* Goes up to `parent`, closing what lies between: what was cut off comes as its last child. */
+static void close_up_to(struct encoder *e, uint32_t parent)
+{
+	const struct tree *tree = e->tree;
+
+	for (; e->last != parent; e->last = tree->parent[e->last]) {
+		if (e->nr_cut[e->last])
+			put_node(e, tree->depth[e->last] + 1u, cut_of(e, e->nr_cut[e->last])->id,
+				e->sum_cut[e->last]);
+	}
+}
+
+static int put_tree(struct encoder *e)
+{
+	const struct tree *tree = e->tree;
+
+	e->ret->nr_nodes = 0;
+	e->depth = 0;
+	e->last = 0;
+	put_node(e, 0, e->id_of[tree->name[0]], tree->self[0][0]);
+	for (uint32_t n = 1; n < tree->nr;) {
+		if (tree->total[0][n] < e->threshold) {
+			n = tree->end[n];
+			continue;
+		}
+		close_up_to(e, tree->parent[n]);
+		put_node(e, tree->depth[n], e->id_of[tree->name[n]], tree->self[0][n]);
+		e->last = n++;
+	}
+	close_up_to(e, 0);
+	if (e->nr_cut[0])
+		put_node(e, 1, cut_of(e, e->nr_cut[0])->id, e->sum_cut[0]);
+	return 0;
+}
+
+static int put_names(struct encoder *e)
+{
+	_cleanup_free_ char *text = malloc(LABEL_NAME_ROOM);
+	size_t size;
+
+	if (!text)
+		return -ENOMEM;
+	for (size_t i = 0; i < e->nr_entries; i++) {
+		const struct entry *entry = &e->entries[i];
+
+		if (i)
+			putc('\n', e->out);
+		putc(entry->letter, e->out);
+		if (entry->name == NO_ID) {
+			char count[NUMBER_ROOM];
+
+			fprintf(e->out, "%s frame%s left out",
+				number_count(count, entry->nr_left_out),
+				entry->nr_left_out == 1 ? "" : "s");
+			continue;
+		}
+		size = label_name(e->tree, entry->name, text);
+		(void)fwrite(text, 1, size, e->out); /* the stream keeps its error */
+		size = entry->letter == 'n' || entry->letter == 'c' || entry->letter == 'k'
+			       ? label_module(e->tree, entry->name, text)
+			       : 0;
+		if (size) {
+			putc('\t', e->out);
+			(void)fwrite(text, 1, size, e->out);
+		}
+	}
+	e->ret->nr_names = e->nr_entries;
+	return 0;
+}
+
+/* Runs one writer into memory. */
+static int to_memory(struct encoder *e, int (*put)(struct encoder *), char **text, size_t *size)
+{
+	int r, failed;
+
+	free(*text);
+	*text = NULL;
+	e->out = open_memstream(text, size);
+	if (!e->out)
+		return -ENOMEM;
+	r = put(e);
+	failed = ferror(e->out);
+	if (fclose(e->out) != 0 || failed)
+		return -ENOMEM;
+	return r;
+}
+
+static size_t escaped_size(const char *text, size_t size)
+{
+	size_t sum = size;
+
+	for (size_t i = 0; i < size; i++)
+		sum += text[i] == '&'			  ? 4
+		       : text[i] == '<' || text[i] == '>' ? 3
+		       : text[i] == '"'			  ? 5
+							  : 0;
+	return sum;
+}
+
+static int encode(struct encoder *e, size_t budget)
+{
+	uint64_t smallest = 0;
+	struct payload *p = e->ret;
+	int r;
+
+	for (size_t n = 0; n < e->tree->nr; n++) {
+		uint64_t self = e->tree->self[0][n];
+
+		if (self && (!smallest || self < smallest))
+			smallest = self;
+	}
+	for (;;) {
+		r = number_names(e);
+		if (r < 0)
+			return r;
+		r = to_memory(e, put_tree, &p->tree, &p->tree_size);
+		if (r < 0)
+			return r;
+		r = to_memory(e, put_names, &p->names, &p->names_size);
+		if (r < 0)
+			return r;
+		if (!budget || e->threshold > e->tree->total[0][0] ||
+			p->tree_size + escaped_size(p->names, p->names_size) <= budget)
+			break;
+		if (__builtin_mul_overflow(
+			    e->threshold ? e->threshold : smallest, 2, &e->threshold))
+			e->threshold = UINT64_MAX;
+	}
+	p->threshold = p->nr_left_out ? e->threshold : 0;
+	return 0;
+}
+
+int payload_make(const struct tree *tree, size_t budget, struct payload *ret)
+{
+	struct payload payload = {0};
+	struct encoder e = {.tree = tree, .ret = &payload};
+	int r = -ENOMEM;
+
+	e.nr_cut = malloc(tree->nr * sizeof(*e.nr_cut));
+	e.sum_cut = malloc(tree->nr * sizeof(*e.sum_cut));
+	e.id_of = malloc(tree->nr_names * sizeof(*e.id_of));
+	if (e.nr_cut && e.sum_cut && e.id_of)
+		r = encode(&e, budget);
+	free(e.nr_cut);
+	free(e.sum_cut);
+	free(e.id_of);
+	free(e.entries);
+	free(e.cuts);
+	if (r < 0) {
+		payload_done(&payload);
+		return r;
+	}
+	*ret = payload;
+	return 0;
+}
+
+void payload_done(struct payload *payload)
+{
+	free(payload->names);
+	free(payload->tree);
+	*payload = (struct payload){0};
+}
+
+/* Text being read. */
+struct decoder {
+	const char *at, *end;
+};
+
+static int get_vlq(struct decoder *d, uint64_t *ret)
+{
+	uint64_t n = 0;
+
+	for (unsigned shift = 0;; shift += 5) {
+		const char *digit = d->at < d->end && *d->at ? strchr(digits, *d->at) : NULL;
+		uint64_t value;
+
+		if (!digit || shift > 60)
+			return -EINVAL;
+		d->at++;
+		value = (uint64_t)(digit - digits);
+		if (shift == 60 && (value & 31) > 15)
+			return -EINVAL;
+		n |= (value & 31) << shift;
+		if (value < 32)
+			break;
+	}
+	*ret = n;
+	return 0;
+}
+
+/* The frames of the names, by id. */
+static int read_names(
+	struct stoke_profile *into, const char *names, size_t size, uint32_t **ret, size_t *ret_nr)
+{
+	_cleanup_free_ uint32_t *frames = NULL;
+	size_t nr = 0, capacity = 0;
+	int r;
+
+	for (const char *end = names + size; names < end;) {
+		const char *lf = memchr(names, '\n', (size_t)(end - names));
+		size_t line = lf ? (size_t)(lf - names) : (size_t)(end - names);
+		const char *tab = line ? memchr(names, '\t', line) : NULL;
+		size_t name = tab ? (size_t)(tab - names) : line;
+
+		if (!line)
+			return -EINVAL;
+		r = array_reserve(&frames, &capacity, nr, 1);
+		if (r < 0)
+			return r;
+		r = profile_named_frame(
+			into, names + 1, name - 1, palette_kind_of(names[0]), &frames[nr]);
+		if (r < 0)
+			return r;
+		nr++;
+		names += line + 1;
+	}
+	*ret = take_pointer(frames);
+	*ret_nr = nr;
+	return 0;
+}
+
+int payload_read(struct stoke_profile *into, uint32_t run, unsigned value, const char *names,
+	size_t names_size, const char *tree, size_t tree_size)
+{
+	struct decoder d = {tree, tree + tree_size};
+	_cleanup_free_ uint32_t *frames = NULL;
+	uint64_t values[PROFILE_MAX_VALUES] = {0};
+	uint32_t node = 0;
+	uint64_t depth = 0; /* of the child's place of `node`: the root, "all", is no frame */
+	size_t nr;
+	int r;
+
+	r = read_names(into, names, names_size, &frames, &nr);
+	if (r < 0)
+		return r;
+	for (int first = 1; d.at < d.end; first = 0) {
+		uint64_t head, id, self = 0;
+
+		if (get_vlq(&d, &head) < 0 || get_vlq(&d, &id) < 0 ||
+			((head & 1) && get_vlq(&d, &self) < 0))
+			return -EINVAL;
+		if (id >= nr || (first ? head > 1 : head / 2 >= depth))
+			return -EINVAL;
+		for (uint64_t up = head / 2; up; up--, depth--)
+			node = into->stacks.parent[node];
+		depth++;
+		if (!first) {
+			r = stacks_child(&into->stacks, node, frames[id], &node);
+			if (r < 0)
+				return r;
+		}
+		values[value] = self;
+		if (self) {
+			r = profile_row(into, run, node, 0, 0, values);
+			if (r < 0)
+				return r;
+		}
+	}
+	return 0;
+}
