@@ -1,0 +1,534 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * svg.c: a flame graph as one file: a still picture for where scripts may not run, the profile
+ * itself, and the program that draws it where they may. Order of the parts: the still picture
+ * takes what it needs of the budget, the profile gets the rest.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/text.h"
+#include "format/format.h"
+#include "view/draw.h"
+#include "view/flamegraph.h"
+#include "view/number.h"
+#include "view/palette.h"
+#include "view/payload.h"
+#include "view/xml.h"
+
+#define FONT		"system-ui,-apple-system,Segoe UI,Roboto,Noto Sans,Liberation Sans,Arial,sans-serif"
+#define DOT		" \xc2\xb7 " /* between facts */
+#define MIN_DATA	(64 << 10) /* bytes for the profile, whatever the still picture took */
+#define BYTES_PER_BOX	40
+#define MAX_STRIP_BARS	150
+#define TEXT_MAX	1024 /* bytes of a title or fact */
+#define MIN_NAMED_PCT	95 /* of self time, to call a profile good that says nothing of itself */
+#define VERDICT_COLUMNS 64
+
+struct svg_params {
+	uint64_t width;
+	uint64_t budget_kb;
+	char *title;
+	unsigned flame;
+};
+
+static const struct param svg_param_list[] = {
+	{"width", PARAM_NUMBER, offsetof(struct svg_params, width), "1200",
+		"width in pixels of the still picture", 300, 10000},
+	{"flame", PARAM_FLAG, offsetof(struct svg_params, flame), NULL,
+		"root at the bottom, flames upwards"},
+	{"title", PARAM_TEXT, offsetof(struct svg_params, title), NULL,
+		"heading; otherwise the target or the file"},
+	{"budget", PARAM_NUMBER, offsetof(struct svg_params, budget_kb), "2000",
+		"size in kB that the file stays under; the smallest frames are left out", 100,
+		1000000},
+	{0},
+};
+
+/* A file in the making. */
+struct svg {
+	const struct stoke_profile *profile;
+	const struct svg_params *params;
+	const char *unit;
+	struct tree *tree;
+	struct layout *layout;
+	struct table *functions;
+	struct payload payload;
+	struct quality_text *quality;
+	char *title, *facts, *still, *meta, *verdict;
+	size_t facts_size, still_size, meta_size, title_size, verdict_size;
+	int good;
+};
+
+static void svg_done(struct svg *svg)
+{
+	tree_free(svg->tree);
+	layout_free(svg->layout);
+	table_free(svg->functions);
+	payload_done(&svg->payload);
+	free(svg->quality);
+	free(svg->title);
+	free(svg->facts);
+	free(svg->still);
+	free(svg->meta);
+	free(svg->verdict);
+}
+
+/* Runs a writer into memory. */
+static int to_memory(struct svg *svg, int (*write)(struct svg *, FILE *), char **text, size_t *size)
+{
+	char *new = NULL;
+	FILE *out = open_memstream(&new, size);
+	int r, failed;
+
+	if (!out)
+		return -ENOMEM;
+	r = write(svg, out);
+	failed = ferror(out);
+	if (fclose(out) != 0 || failed)
+		r = -ENOMEM;
+	if (r < 0) {
+		free(new);
+		return r;
+	}
+	free(*text);
+	*text = new;
+	return 0;
+}
+
+static void print_limited(FILE *out, const char *text)
+{
+	text_print(out, text, strnlen(text, TEXT_MAX));
+}
+
+static const char *fact(const struct svg *svg, const char *key)
+{
+	return svg->profile->nr_runs ? profile_fact_find(svg->profile, 0, key) : NULL;
+}
+
+static int write_title(struct svg *svg, FILE *out)
+{
+	const struct stoke_profile *profile = svg->profile;
+	const char *target = fact(svg, "target");
+
+	if (svg->params->title && *svg->params->title)
+		print_limited(out, svg->params->title);
+	else if (target)
+		print_limited(out, target);
+	else if (profile->nr_runs == 1 && profile->runs[0].name)
+		print_limited(out, strings_text(&profile->strings, profile->runs[0].name));
+	else
+		fputs("Flame graph", out);
+	return 0;
+}
+
+/* The column of this type and unit; -1: there is none. */
+static int column_of(const struct stoke_profile *profile, const char *type, const char *unit)
+{
+	for (unsigned i = 0; i < profile->nr_values; i++) {
+		const struct value_type *value = &profile->values[i];
+
+		if (strcmp(strings_text(&profile->strings, value->type), type) == 0 &&
+			strcmp(strings_text(&profile->strings, value->unit), unit) == 0)
+			return (int)i;
+	}
+	return -1;
+}
+
+static void separate(FILE *out, int *nr)
+{
+	if ((*nr)++)
+		fputs(DOT, out);
+}
+
+static void write_event(const struct svg *svg, FILE *out, int *nr)
+{
+	const struct stoke_profile *profile = svg->profile;
+	const char *rate = fact(svg, "rate"), *event = fact(svg, "event");
+
+	if (!event && profile->nr_runs && profile->runs[0].event)
+		event = strings_text(&profile->strings, profile->runs[0].event);
+	if (!event)
+		return;
+	separate(out, nr);
+	print_limited(out, event);
+	if (rate) {
+		fputs(strncmp(rate, "one in", 6) == 0 ? ", " : " at ", out);
+		print_limited(out, rate);
+	}
+}
+
+static int write_facts(struct svg *svg, FILE *out)
+{
+	const struct stoke_profile *profile = svg->profile;
+	int samples = column_of(profile, "samples", "count"), nr = 0;
+	const char *kernel = fact(svg, "kernel");
+	char number[NUMBER_ROOM];
+
+	write_event(svg, out, &nr);
+	if (profile->nr_runs == 1 && profile->runs[0].duration_ns) {
+		separate(out, &nr);
+		fputs(number_time(number, profile->runs[0].duration_ns), out);
+	} else if (profile->nr_runs > 1) {
+		separate(out, &nr);
+		fprintf(out, "%zu runs", profile->nr_runs);
+	}
+	if (samples >= 0) {
+		separate(out, &nr);
+		fprintf(out, "%s samples",
+			number_count(number, profile_total(profile, (unsigned)samples)));
+	}
+	if (samples < 0 || (unsigned)samples != svg->tree->value) {
+		separate(out, &nr);
+		fprintf(out, "%s%s", number_value(number, svg->tree->total[0][0], svg->unit),
+			strcmp(svg->unit, "ns") == 0 ? " CPU" : "");
+	}
+	if (kernel) {
+		separate(out, &nr);
+		fputs("Linux ", out);
+		print_limited(out, kernel);
+	}
+	if (svg->payload.nr_left_out) {
+		char threshold[NUMBER_ROOM];
+
+		separate(out, &nr);
+		fprintf(out, "%s frames under %s left out to stay under %llu kB",
+			number_count(number, svg->payload.nr_left_out),
+			number_value(threshold, svg->payload.threshold, svg->unit),
+			(unsigned long long)svg->params->budget_kb);
+	}
+	return 0;
+}
+
+/* Self time of what has no name, for profiles that say nothing of their quality. */
+static uint64_t unnamed_self(const struct tree *tree)
+{
+	uint64_t sum = 0;
+
+	for (size_t n = 0; n < tree->nr; n++) {
+		if (palette_letter(tree, tree->name[n]) == 'u')
+			sum += tree->self[0][n];
+	}
+	return sum;
+}
+
+/* The badge: the first warning up to its cause, or the first figure of the quality line. */
+static int write_verdict(struct svg *svg, FILE *out)
+{
+	const struct quality_text *quality = svg->quality;
+	uint64_t total = svg->tree->total[0][0], unnamed = unnamed_self(svg->tree);
+	char share[NUMBER_ROOM];
+
+	if (quality->nr) {
+		const char *first = quality->sentence[0];
+		size_t size = text_cut(first, strcspn(first, ":;"), VERDICT_COLUMNS);
+
+		svg->good = 0;
+		(void)fwrite(first, 1, size, out); /* into memory: checked when it is closed */
+		if (first[size] && first[size] != ':' && first[size] != ';')
+			fputs("\xe2\x80\xa6", out);
+		if (quality->nr > 1)
+			fprintf(out, " (and %zu more)", quality->nr - 1);
+	} else if (strstr(quality->line, "of stacks whole")) {
+		svg->good = 1;
+		fprintf(out, "good: %.*s", (int)strcspn(quality->line, ","), quality->line);
+	} else {
+		svg->good = (unsigned __int128)(total - unnamed) * 100 >=
+			    (unsigned __int128)total * MIN_NAMED_PCT;
+		fprintf(out, "%s%s of self time named", svg->good ? "good: " : "only ",
+			number_share(share, total - unnamed, total));
+	}
+	return 0;
+}
+
+static void json_text(FILE *out, const char *text, size_t size)
+{
+	putc('"', out);
+	for (size_t i = 0; i < size; i++) {
+		if (text[i] == '"' || text[i] == '\\')
+			putc('\\', out);
+		putc(text[i], out);
+	}
+	putc('"', out);
+}
+
+static void json_puts(FILE *out, const char *text)
+{
+	json_text(out, text, strlen(text));
+}
+
+/* Raw text of the profile. */
+static void json_raw(FILE *out, const char *text)
+{
+	char printable[6 * TEXT_MAX];
+	size_t n = text_printable(printable, sizeof(printable), text, strnlen(text, TEXT_MAX));
+
+	json_text(out, printable, n == SIZE_MAX ? 0 : n);
+}
+
+static void write_facts_json(const struct svg *svg, FILE *out)
+{
+	const char *fact_text = svg->facts;
+
+	fputs("\"facts\":[", out);
+	while (*fact_text) {
+		const char *dot = strstr(fact_text, DOT);
+		size_t size = dot ? (size_t)(dot - fact_text) : strlen(fact_text);
+
+		json_text(out, fact_text, size);
+		fact_text += size + (dot ? strlen(DOT) : 0);
+		if (*fact_text)
+			putc(',', out);
+	}
+	putc(']', out);
+}
+
+static void write_quality_json(const struct svg *svg, FILE *out)
+{
+	fprintf(out, ",\"quality\":{\"ok\":%s,\"verdict\":", svg->good ? "true" : "false");
+	json_puts(out, svg->verdict);
+	fputs(",\"rows\":[[\"quality\",", out);
+	json_puts(out, svg->quality->line);
+	putc(']', out);
+	for (size_t i = 0; i < svg->quality->nr; i++) {
+		fputs(",[\"warning\",", out);
+		json_puts(out, svg->quality->sentence[i]);
+		putc(']', out);
+	}
+	fputs("]},\"run\":[", out);
+	for (size_t run = 0, nr = 0; run < svg->profile->nr_runs; run++) {
+		const struct run *of = &svg->profile->runs[run];
+
+		for (size_t i = 0; i < of->nr_facts; i++) {
+			fputs(nr++ ? ",[" : "[", out);
+			json_raw(out, strings_text(&svg->profile->strings, of->facts[i].key));
+			putc(',', out);
+			json_raw(out, strings_text(&svg->profile->strings, of->facts[i].value));
+			putc(']', out);
+		}
+	}
+	putc(']', out);
+}
+
+/* Values over time, in at most MAX_STRIP_BARS bars. */
+static int write_strip_json(const struct svg *svg, FILE *out)
+{
+	const struct rows *rows = &svg->profile->rows;
+	const uint64_t *value = rows->value[svg->tree->value];
+	uint64_t bar[MAX_STRIP_BARS] = {0}, slice_ns;
+	uint32_t last = 0, step;
+
+	if (svg->profile->nr_runs != 1 || !value)
+		return 0;
+	slice_ns = svg->profile->runs[0].slice_ns;
+	for (size_t i = 0; i < rows->nr; i++)
+		last = rows->slice[i] > last ? rows->slice[i] : last;
+	if (!slice_ns || last < 4)
+		return 0;
+	step = last / MAX_STRIP_BARS + 1;
+	for (size_t i = 0; i < rows->nr; i++)
+		bar[rows->slice[i] / step] += value[i];
+	fprintf(out, ",\"strip\":{\"ms\":%llu,\"v\":[",
+		(unsigned long long)(slice_ns / 1000000 * step));
+	for (uint32_t i = 0; i <= last / step; i++)
+		fprintf(out, "%s%llu", i ? "," : "", (unsigned long long)bar[i]);
+	fputs("]}", out);
+	return 0;
+}
+
+static int write_meta(struct svg *svg, FILE *out)
+{
+	fputs("{\"type\":\"flame\",\"v\":1,\"title\":", out);
+	json_puts(out, svg->title);
+	fputs(",\"unit\":", out);
+	json_puts(out, svg->unit);
+	putc(',', out);
+	write_facts_json(svg, out);
+	fputs(",\"kinds\":{", out);
+	for (const struct palette_kind *kind = palette; kind->letter; kind++) {
+		fprintf(out, "%s\"%c\":", kind == palette ? "" : ",", kind->letter);
+		json_puts(out, kind->name);
+	}
+	putc('}', out);
+	write_quality_json(svg, out);
+	(void)write_strip_json(svg, out);
+	if (svg->params->flame)
+		fputs(",\"flame\":true", out);
+	putc('}', out);
+	return 0;
+}
+
+static int write_still(struct svg *svg, FILE *out)
+{
+	const struct draw_options options = {
+		.title = svg->title,
+		.facts = svg->facts,
+		.verdict = svg->verdict,
+		.unit = svg->unit,
+		.note = "",
+		.width = (unsigned)svg->params->width,
+		.good = svg->good,
+		.flame = (int)svg->params->flame,
+	};
+
+	return draw_picture(out, svg->tree, svg->layout, svg->functions, &options);
+}
+
+/* For those who do not see the picture. */
+static void write_description(const struct svg *svg, FILE *out)
+{
+	const struct table_row *top[DRAW_TOP];
+	unsigned nr = draw_top(svg->functions, top);
+	char number[NUMBER_ROOM];
+
+	xml_puts(out, number_value(number, svg->tree->total[0][0], svg->unit));
+	putc('.', out);
+	for (unsigned i = 0; i < nr && i < 5; i++) {
+		char name[6 * 256];
+		size_t raw = top[i]->name_size < 256 ? top[i]->name_size : 256;
+		size_t n = text_printable(name, sizeof(name), top[i]->name, raw);
+
+		fputs(i ? "; " : " Most self time: ", out);
+		xml_text(out, name, n == SIZE_MAX ? 0 : n);
+		putc(' ', out);
+		xml_puts(out, number_share(number, top[i]->self, svg->functions->sum));
+	}
+}
+
+static void write_data(const struct svg *svg, FILE *out)
+{
+	fputs("<metadata class=\"sk-meta\">", out);
+	xml_text(out, svg->meta, svg->meta_size);
+	fputs("</metadata>\n<metadata class=\"sk-names\">", out);
+	xml_text(out, svg->payload.names, svg->payload.names_size);
+	fputs("</metadata>\n<metadata class=\"sk-tree\">", out);
+	(void)fwrite(
+		svg->payload.tree, 1, svg->payload.tree_size, out); /* the caller asks ferror */
+	fputs("</metadata>\n<script><![CDATA[\n", out);
+	flamegraph_write_js(out);
+	fputs("]]></script>\n</svg>\n", out);
+}
+
+static void write_file(const struct svg *svg, FILE *out)
+{
+	unsigned height = draw_height(svg->layout, svg->functions);
+
+	fprintf(out,
+		"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg "
+		"xmlns=\"http://www.w3.org/2000/svg\" class=\"stoke\" width=\"%llu\" height=\"%u\" "
+		"viewBox=\"0 0 %llu %u\" role=\"img\" aria-labelledby=\"sk-t sk-d\" "
+		"font-family=\"" FONT "\" font-size=\"12\">\n<title id=\"sk-t\">",
+		(unsigned long long)svg->params->width, height,
+		(unsigned long long)svg->params->width, height);
+	xml_puts(out, svg->title);
+	fputs("</title>\n<desc id=\"sk-d\">", out);
+	write_description(svg, out);
+	fputs("</desc>\n<style><![CDATA[\n", out);
+	palette_write_css(out);
+	flamegraph_write_css(out);
+	fputs("]]></style>\n<g class=\"sk-static\">", out);
+	(void)fwrite(svg->still, 1, svg->still_size, out); /* same */
+	fputs("</g>\n", out);
+	write_data(svg, out);
+}
+
+static const char *unit_of(const struct stoke_profile *profile, unsigned value)
+{
+	const char *unit;
+
+	if (value >= profile->nr_values)
+		return "samples";
+	unit = strings_text(&profile->strings, profile->values[value].unit);
+	if (strcmp(unit, "nanoseconds") == 0)
+		return "ns";
+	if (strcmp(unit, "count") == 0 || !*unit)
+		return strings_text(&profile->strings, profile->values[value].type);
+	return unit;
+}
+
+static int make_views(struct svg *svg)
+{
+	const struct tree_options tree_options = {.value = svg->profile->default_value};
+	const struct layout_options layout_options = {
+		.width = (double)svg->params->width - 2 * DRAW_MARGIN,
+		.max_boxes = (size_t)svg->params->budget_kb * 1000 / 3 / BYTES_PER_BOX,
+	};
+	int r;
+
+	r = tree_build(svg->profile, &tree_options, &svg->tree);
+	if (r < 0)
+		return r;
+	r = layout_make(svg->tree, &layout_options, &svg->layout);
+	if (r < 0)
+		return r;
+	r = table_functions(svg->tree, &svg->functions);
+	if (r < 0)
+		return r;
+	svg->quality = calloc(1, sizeof(*svg->quality));
+	if (!svg->quality)
+		return -ENOMEM;
+	return quality_say(svg->profile, svg->quality);
+}
+
+static int make_texts(struct svg *svg)
+{
+	int r;
+
+	r = to_memory(svg, write_title, &svg->title, &svg->title_size);
+	if (r < 0)
+		return r;
+	r = to_memory(svg, write_facts, &svg->facts, &svg->facts_size);
+	if (r < 0)
+		return r;
+	r = to_memory(svg, write_verdict, &svg->verdict, &svg->verdict_size);
+	if (r < 0)
+		return r;
+	r = to_memory(svg, write_still, &svg->still, &svg->still_size);
+	if (r < 0)
+		return r;
+	return to_memory(svg, write_meta, &svg->meta, &svg->meta_size);
+}
+
+static int make(struct svg *svg)
+{
+	size_t budget = (size_t)svg->params->budget_kb * 1000, used;
+	int r;
+
+	r = make_views(svg);
+	if (r < 0)
+		return r;
+	r = make_texts(svg);
+	if (r < 0)
+		return r;
+	used = svg->still_size + svg->meta_size * 2 + flamegraph_size() + 8192;
+	r = payload_make(
+		svg->tree, budget > used + MIN_DATA ? budget - used : MIN_DATA, &svg->payload);
+	if (r < 0)
+		return r;
+	/* What was left out is one of the facts. */
+	return svg->payload.nr_left_out ? make_texts(svg) : 0;
+}
+
+static int svg_write(const struct stoke_profile *profile, const void *params, FILE *out)
+{
+	struct svg svg = {.profile = profile, .params = params};
+	int r;
+
+	svg.unit = unit_of(profile, profile->default_value);
+	r = make(&svg);
+	if (r >= 0)
+		write_file(&svg, out);
+	svg_done(&svg);
+	return r < 0 ? r : 0;
+}
+
+const struct format format_svg = {
+	.name = "svg",
+	.summary = "interactive flame graph, one file for any browser",
+	.suffixes = ".svg",
+	.params = svg_param_list,
+	.params_size = sizeof(struct svg_params),
+	.write = svg_write,
+};
