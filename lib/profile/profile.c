@@ -19,6 +19,7 @@ struct profile_index {
 	struct slots functions, frames, label_sets, rows;
 	size_t values_capacity[PROFILE_MAX_VALUES];
 	size_t stack_capacity, labels_capacity, slice_capacity;
+	size_t nr_indexed; /* rows that the index knows */
 };
 
 typedef uint64_t hash_item(const struct stoke_profile *profile, uint32_t id);
@@ -519,36 +520,81 @@ static int rows_reserve(struct stoke_profile *profile)
 	r = array_reserve(&rows->slice, &index->slice_capacity, rows->nr, 1);
 	for (unsigned v = 0; r >= 0 && v < profile->nr_values; v++)
 		r = array_reserve(&rows->value[v], &index->values_capacity[v], rows->nr, 1);
+	return r;
+}
+
+int profile_row_append(struct stoke_profile *profile, uint32_t run, uint32_t stack, uint32_t labels,
+	uint32_t slice, const uint64_t *values)
+{
+	struct rows *rows = &profile->rows;
+	int r = rows_reserve(profile);
+
 	if (r < 0)
 		return r;
-	return slots_grow(&index->rows, rows->nr, profile, hash_row);
+	rows->run[rows->nr] = (uint16_t)run;
+	rows->stack[rows->nr] = stack;
+	rows->labels[rows->nr] = labels;
+	rows->slice[rows->nr] = slice;
+	for (unsigned v = 0; v < profile->nr_values; v++)
+		rows->value[v][rows->nr] = values[v];
+	rows->nr++;
+	return 0;
+}
+
+static uint32_t *row_slot(const struct stoke_profile *profile, uint32_t run, uint32_t stack,
+	uint32_t labels, uint32_t slice)
+{
+	const struct rows *rows = &profile->rows;
+
+	return FIND_SLOT(&profile->index->rows, hash_row_key(run, stack, labels, slice), id,
+		rows->run[id] == run && rows->stack[id] == stack && rows->labels[id] == labels &&
+			rows->slice[id] == slice);
+}
+
+/* Takes in rows that were appended since, and makes room for one more. */
+static int rows_catch_up(struct stoke_profile *profile)
+{
+	struct profile_index *index = profile->index;
+	const struct rows *rows = &profile->rows;
+	uint32_t nr_slots = index->rows.nr_slots;
+	int r = slots_grow(&index->rows, rows->nr, profile, hash_row);
+
+	if (r < 0)
+		return r;
+	if (index->rows.nr_slots != nr_slots)
+		index->nr_indexed = rows->nr; /* growing took them all */
+	for (; index->nr_indexed < rows->nr; index->nr_indexed++) {
+		size_t id = index->nr_indexed;
+		uint32_t *slot = row_slot(
+			profile, rows->run[id], rows->stack[id], rows->labels[id], rows->slice[id]);
+
+		if (!*slot)
+			*slot = (uint32_t)id + 1;
+	}
+	return 0;
 }
 
 int profile_row(struct stoke_profile *profile, uint32_t run, uint32_t stack, uint32_t labels,
 	uint32_t slice, const uint64_t *values)
 {
 	struct rows *rows = &profile->rows;
-	uint32_t *slot, row;
+	uint32_t *slot;
 	int r;
 
-	r = rows_reserve(profile);
+	r = rows_catch_up(profile);
 	if (r < 0)
 		return r;
-	slot = FIND_SLOT(&profile->index->rows, hash_row_key(run, stack, labels, slice), id,
-		rows->run[id] == run && rows->stack[id] == stack && rows->labels[id] == labels &&
-			rows->slice[id] == slice);
+	slot = row_slot(profile, run, stack, labels, slice);
 	if (!*slot) {
-		rows->run[rows->nr] = (uint16_t)run;
-		rows->stack[rows->nr] = stack;
-		rows->labels[rows->nr] = labels;
-		rows->slice[rows->nr] = slice;
-		for (unsigned v = 0; v < profile->nr_values; v++)
-			rows->value[v][rows->nr] = 0;
-		*slot = (uint32_t)++rows->nr;
+		r = profile_row_append(profile, run, stack, labels, slice, values);
+		if (r < 0)
+			return r;
+		profile->index->nr_indexed = rows->nr;
+		*slot = (uint32_t)rows->nr;
+		return 0;
 	}
-	row = *slot - 1;
 	for (unsigned v = 0; v < profile->nr_values; v++)
-		rows->value[v][row] = add_saturated(rows->value[v][row], values[v]);
+		rows->value[v][*slot - 1] = add_saturated(rows->value[v][*slot - 1], values[v]);
 	return 0;
 }
 

@@ -166,6 +166,11 @@ const struct label *profile_label(
 int profile_row(struct stoke_profile *profile, uint32_t run, uint32_t stack, uint32_t labels,
 	uint32_t slice, const uint64_t *values);
 
+/* Appends a row without looking whether one of this key is there: for keys that are new for sure.
+ */
+int profile_row_append(struct stoke_profile *profile, uint32_t run, uint32_t stack, uint32_t labels,
+	uint32_t slice, const uint64_t *values);
+
 /* Sum of one value over all rows (of all runs). Saturates. */
 uint64_t profile_total(const struct stoke_profile *profile, unsigned value);
 

@@ -28,12 +28,14 @@ int stacks_append(struct stacks *stacks, uint32_t parent, uint32_t frame, uint32
 {
 	int r;
 
-	r = array_reserve(&stacks->parent, &stacks->capacity, stacks->nr, 1);
-	if (r < 0)
-		return r;
-	r = array_reserve(&stacks->frame, &stacks->frame_capacity, stacks->nr, 1);
-	if (r < 0)
-		return r;
+	if (stacks->nr >= stacks->capacity || stacks->nr >= stacks->frame_capacity) {
+		r = array_reserve(&stacks->parent, &stacks->capacity, stacks->nr, 1);
+		if (r < 0)
+			return r;
+		r = array_reserve(&stacks->frame, &stacks->frame_capacity, stacks->nr, 1);
+		if (r < 0)
+			return r;
+	}
 	stacks->parent[stacks->nr] = parent;
 	stacks->frame[stacks->nr] = frame;
 	*ret = (uint32_t)stacks->nr++;

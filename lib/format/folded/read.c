@@ -16,7 +16,9 @@
 
 #define LINE_MAX_BYTES (64u << 20)
 #define MAX_DEPTH      UINT16_MAX
-#define MEMO_SLOTS     (1u << 14) /* 384 KiB: stays in a second-level cache */
+#define MEMO_SETS      (1u << 13)
+#define MEMO_WAYS      4 /* a set is a cache line */
+#define BATCH	       16 /* frames looked up together, so that their cache misses overlap */
 
 /* A frame of the line before: where its name ends there, and its node. */
 struct level {
@@ -36,8 +38,19 @@ struct held {
 
 /* A name seen lately and its frame; the text is that of the profile's strings. */
 struct memo {
-	uint64_t text;
-	uint32_t hash, size, kind, frame; /* frame 0: free */
+	uint32_t hash, frame; /* frame 0: free */
+	uint32_t size_kind; /* size << 4 | kind */
+	uint32_t text; /* offset: names further out than 4 GiB are not remembered */
+};
+
+/* A frame of the line that is being read. */
+struct name {
+	const char *text;
+	size_t size, stop; /* where it ends in the line */
+	uint32_t hash, size_kind; /* as in the memo */
+	uint32_t kind;
+	struct memo *set;
+	const struct memo *likely; /* the entry of this hash, or NULL */
 };
 
 struct reader {
@@ -85,45 +98,86 @@ static size_t common_prefix(const char *a, const char *b, size_t max)
 	return i;
 }
 
-/* Frame of a name, by the memo of names seen lately. */
-static int find_frame(struct reader *reader, const char *name, size_t size, uint32_t *ret)
+/* Spreads names over the memo. Nothing is lost to names that were chosen to meet: a set forgets. */
+static uint32_t hash_name(const char *name, size_t size)
 {
-	const struct folded_suffix *suffix = folded_suffix(name, size);
+	uint64_t hash = size, word;
+
+	for (; size >= 8; size -= 8, name += 8) {
+		memcpy(&word, name, 8);
+		hash = (hash ^ word) * 0x9e3779b97f4a7c15;
+		hash ^= hash >> 32;
+	}
+	word = 0;
+	memcpy(&word, name, size);
+	hash = (hash ^ word) * 0x9e3779b97f4a7c15;
+	return (uint32_t)(hash >> 32);
+}
+
+/* Asks the profile for a frame, and remembers it first in its set. */
+static int intern_frame(struct reader *reader, const struct name *name, uint32_t *ret)
+{
 	struct stoke_profile *profile = reader->profile;
-	enum function_kind kind = FUNCTION_UNKNOWN;
-	struct memo *memo;
-	uint32_t hash;
-	int r;
+	uint64_t text;
+	int r = profile_named_frame(
+		profile, name->text, name->size, (enum function_kind)name->kind, ret);
+
+	if (r < 0)
+		return r;
+	text = profile->strings.start[profile->functions[profile->frames[*ret].function].name];
+	if (text > UINT32_MAX)
+		return 0;
+	memmove(name->set + 1, name->set, (MEMO_WAYS - 1) * sizeof(*name->set));
+	name->set[0] = (struct memo){name->hash, *ret, name->size_kind, (uint32_t)text};
+	return 0;
+}
+
+/* What a frame is called, and where the memo would know it. */
+static struct name parse_name(struct reader *reader, const char *text, size_t size, size_t stop)
+{
+	const struct folded_suffix *suffix = folded_suffix(text, size);
+	struct name name = {.text = text, .size = size, .stop = stop, .kind = FUNCTION_UNKNOWN};
 
 	if (suffix) {
-		kind = suffix->kind;
-		size -= FOLDED_SUFFIX_BYTES;
+		name.kind = suffix->kind;
+		name.size -= FOLDED_SUFFIX_BYTES;
 	} else if (!size) {
-		name = "[unknown]";
-		size = strlen(name);
-		kind = FUNCTION_MARK;
-	} else if (name[0] == '[' && name[size - 1] == ']' && !memmem(name, size, "+0x", 3)) {
-		kind = FUNCTION_MARK;
+		name.text = "[unknown]";
+		name.size = strlen(name.text);
+		name.kind = FUNCTION_MARK;
+	} else if (text[0] == '[' && text[size - 1] == ']' && !memmem(text, size, "+0x", 3)) {
+		name.kind = FUNCTION_MARK;
 	}
-	hash = (uint32_t)bytes_hash(name, size) + (uint32_t)kind;
-	memo = &reader->memo[hash % MEMO_SLOTS];
-	if (memo->frame && memo->hash == hash && memo->size == size && memo->kind == kind &&
-		memcmp(profile->strings.bytes + memo->text, name, size) == 0) {
+	/* A line has at most 2^26 bytes. */
+	name.size_kind = (uint32_t)name.size << 4 | name.kind;
+	name.hash = hash_name(name.text, name.size);
+	name.set = reader->memo + (size_t)(name.hash % MEMO_SETS) * MEMO_WAYS;
+	__builtin_prefetch(name.set);
+	return name;
+}
+
+static void guess_name(const struct reader *reader, struct name *name)
+{
+	for (unsigned i = 0; i < MEMO_WAYS; i++) {
+		if (name->set[i].hash == name->hash && name->set[i].size_kind == name->size_kind) {
+			name->likely = &name->set[i];
+			__builtin_prefetch(reader->profile->strings.bytes + name->set[i].text);
+			return;
+		}
+	}
+}
+
+static int find_frame(struct reader *reader, const struct name *name, uint32_t *ret)
+{
+	const struct stoke_profile *profile = reader->profile;
+	const struct memo *memo = name->likely;
+
+	if (memo && memo->size_kind == name->size_kind && memo->hash == name->hash &&
+		memcmp(profile->strings.bytes + memo->text, name->text, name->size) == 0) {
 		*ret = memo->frame;
 		return 0;
 	}
-	r = profile_named_frame(profile, name, size, kind, ret);
-	if (r < 0)
-		return r;
-	*memo = (struct memo){
-		.text = profile->strings
-				.start[profile->functions[profile->frames[*ret].function].name],
-		.hash = hash,
-		.size = (uint32_t)size,
-		.kind = kind,
-		.frame = *ret,
-	};
-	return 0;
+	return intern_frame(reader, name, ret);
 }
 
 static int ends_at(const char *stack, size_t size, size_t at)
@@ -191,13 +245,46 @@ static int pop_levels(struct reader *reader, const char *stack, size_t size, siz
 	return 0;
 }
 
+/* Up to BATCH frames from *start on, below *node; both move on. */
+static int add_frames(
+	struct reader *reader, const char *stack, size_t size, size_t *start, uint32_t *node)
+{
+	struct stacks *stacks = &reader->profile->stacks;
+	struct name names[BATCH];
+	uint32_t frame;
+	size_t nr = 0;
+	int r;
+
+	while (*start <= size && nr < BATCH) {
+		const char *end = memchr(stack + *start, ';', size - *start);
+		size_t stop = end ? (size_t)(end - stack) : size;
+
+		names[nr++] = parse_name(reader, stack + *start, stop - *start, stop);
+		*start = stop + 1;
+	}
+	for (size_t i = 0; i < nr; i++)
+		guess_name(reader, &names[i]);
+	for (size_t i = 0; i < nr; i++) {
+		if (reader->nr_levels == MAX_DEPTH)
+			return -EOVERFLOW;
+		r = find_frame(reader, &names[i], &frame);
+		if (r >= 0)
+			r = reader->append ? stacks_append(stacks, *node, frame, node)
+					   : stacks_child(stacks, *node, frame, node);
+		if (r >= 0)
+			r = push_level(reader, names[i].stop, *node);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
 /* The node of a stack, whose levels are then those of the line before. -E2BIG: too deep. */
 static int find_stack(struct reader *reader, const char *stack, size_t size, uint32_t *ret)
 {
 	size_t max = size < reader->last_size ? size : reader->last_size;
 	size_t shared = common_prefix(stack, reader->last, max), start = 0;
-	struct stacks *stacks = &reader->profile->stacks;
-	uint32_t node = 0, frame;
+	uint32_t node = 0;
 	int r;
 
 	judge_order(reader, stack, size, shared);
@@ -211,22 +298,9 @@ static int find_stack(struct reader *reader, const char *stack, size_t size, uin
 		start = reader->levels[reader->nr_levels - 1].end + 1;
 	}
 	while (start <= size) {
-		const char *end = memchr(stack + start, ';', size - start);
-		size_t stop = end ? (size_t)(end - stack) : size;
-
-		if (reader->nr_levels == MAX_DEPTH)
-			return -EOVERFLOW;
-		r = find_frame(reader, stack + start, stop - start, &frame);
+		r = add_frames(reader, stack, size, &start, &node);
 		if (r < 0)
 			return r;
-		r = reader->append ? stacks_append(stacks, node, frame, &node)
-				   : stacks_child(stacks, node, frame, &node);
-		if (r < 0)
-			return r;
-		r = push_level(reader, stop, node);
-		if (r < 0)
-			return r;
-		start = stop + 1;
 	}
 	*ret = node;
 	return 0;
@@ -277,8 +351,8 @@ const char *folded_split(const char *line, size_t size, size_t *ret_stack, uint6
 static int read_line(struct reader *reader, const char *line, size_t size)
 {
 	uint64_t values[PROFILE_MAX_VALUES] = {0}, count;
+	size_t stack_size, nr_nodes = reader->profile->stacks.nr;
 	const char *reason;
-	size_t stack_size;
 	uint32_t stack;
 	int r;
 
@@ -308,7 +382,10 @@ static int read_line(struct reader *reader, const char *line, size_t size)
 	if (reader->period_ns &&
 		__builtin_mul_overflow(count, reader->period_ns, &values[reader->cpu]))
 		values[reader->cpu] = UINT64_MAX;
-	return profile_row(reader->profile, reader->run, stack, 0, 0, values);
+	/* A leaf that was just appended has no row yet. */
+	return stack >= nr_nodes
+		       ? profile_row_append(reader->profile, reader->run, stack, 0, 0, values)
+		       : profile_row(reader->profile, reader->run, stack, 0, 0, values);
 }
 
 /* The window is about to move: the line before goes into a copy. */
@@ -443,6 +520,14 @@ static int end_run(struct reader *reader)
 	return profile_fact(reader->profile, reader->run, "first-bad-line", text);
 }
 
+static struct memo *memo_new(void)
+{
+	size_t size = (size_t)MEMO_SETS * MEMO_WAYS * sizeof(struct memo);
+	struct memo *memo = aligned_alloc(MEMO_WAYS * sizeof(*memo), size);
+
+	return memo ? memset(memo, 0, size) : NULL;
+}
+
 int folded_read(struct stoke_profile *into, struct input *input,
 	const struct stoke_read_options *options, struct stoke_error *err)
 {
@@ -461,7 +546,7 @@ int folded_read(struct stoke_profile *into, struct input *input,
 		return (int)n;
 	if (n >= 3 && memcmp(start, "\xef\xbb\xbf", 3) == 0)
 		input_skip(input, 3); /* the mark that Windows editors put in front of UTF-8 */
-	reader.memo = calloc(MEMO_SLOTS, sizeof(*reader.memo));
+	reader.memo = memo_new();
 	r = reader.memo ? start_run(&reader, options) : -ENOMEM;
 	if (r >= 0)
 		r = read_lines(&reader);
