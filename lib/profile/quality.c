@@ -515,9 +515,15 @@ static void say_line(const struct stoke_profile *profile, const struct quality *
 			count[QUALITY_LINES_BAD] ? ", and some of its lines were refused" : "");
 		return;
 	}
-	if (duration_ns && count[QUALITY_OWN_CPU_NS])
-		(void)snprintf(own, sizeof(own), "; own cost %.3f cores",
-			(double)count[QUALITY_OWN_CPU_NS] / (double)duration_ns);
+	if (duration_ns && count[QUALITY_OWN_CPU_NS]) {
+		/* In integers: printf's doubles follow the locale. */
+		__uint128_t mcores =
+			((__uint128_t)count[QUALITY_OWN_CPU_NS] * 1000 + duration_ns / 2) /
+			duration_ns;
+
+		(void)snprintf(own, sizeof(own), "; own cost %llu.%03llu cores",
+			(unsigned long long)(mcores / 1000), (unsigned long long)(mcores % 1000));
+	}
 	/* A stack without a user part because its process had none left is whole. */
 	(void)snprintf(line, QUALITY_LINE_BYTES,
 		"%s of stacks whole, %s of frames unnamed, %s lost%s",
