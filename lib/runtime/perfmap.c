@@ -233,8 +233,6 @@ static int start_part(struct map *map)
 {
 	int r;
 
-	free(map->job->text);
-	map->job->text = NULL;
 	map->job->size = 0;
 	r = worker_start(perfmap_job_run, perfmap_job_drop, map->job, &map->worker);
 	map->part_since_ns = host_now_ns();

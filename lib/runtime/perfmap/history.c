@@ -13,7 +13,9 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 
-#define BATCH_RANGES 262144
+/* Ranges added before they are merged: the working memory of a merge stays in the cache, and the
+ * number of merges of a great map stays small. */
+#define BATCH_RANGES 16384
 
 struct perfmap_piece {
 	uint64_t start;
@@ -54,7 +56,7 @@ int perfmap_history_add(
 {
 	int r = 0;
 
-	if (history->nr_batch == BATCH_RANGES)
+	if (history->nr_batch >= BATCH_RANGES && history->nr_batch >= history->nr_pieces / 4)
 		r = perfmap_history_merge(history);
 	if (r == 0)
 		r = array_reserve(&history->batch, &history->batch_capacity, history->nr_batch, 1);

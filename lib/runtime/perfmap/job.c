@@ -126,7 +126,8 @@ static int read_part(struct perfmap_job *job)
 
 	if (job->end - job->offset < want)
 		want = (size_t)(job->end - job->offset);
-	job->text = malloc(want ? want : 1);
+	if (!job->text)
+		job->text = malloc(PERFMAP_PART_BYTES);
 	if (!job->text)
 		return -ENOMEM;
 	n = file_read(job->fd, job->text, want, (off_t)job->offset);

@@ -12,7 +12,7 @@
 #include <sys/types.h>
 
 #define PERFMAP_MAX_BYTES   (512ull * 1024 * 1024)
-#define PERFMAP_PART_BYTES  (4u * 1024 * 1024) /* read in one go */
+#define PERFMAP_PART_BYTES  (1024u * 1024) /* read in one go, into memory that is still warm */
 #define PERFMAP_CHECK_BYTES 4096 /* before the end of what was read: unchanged if it only grew */
 
 /* As much of a file as says whether it is the one that was read. */
@@ -46,7 +46,7 @@ struct perfmap_job {
 	enum perfmap_change change;
 	uint64_t offset; /* of text in the file */
 	uint64_t end; /* of the file when it was opened: not read beyond */
-	char *text;
+	char *text; /* reused from part to part */
 	size_t size;
 	int settled; /* not written to while or just before it was read */
 };

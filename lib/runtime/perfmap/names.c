@@ -5,11 +5,15 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "base/array.h"
 #include "base/strings.h"
 
-#define BLOCK_BYTES (64 * 1024)
+/* The first block is enough for a small map. Later ones are huge pages: a page fault in a virtual
+ * machine costs as much as a hundred names. */
+#define FIRST_BLOCK_BYTES (256 * 1024)
+#define LATER_BLOCK_BYTES (2 * 1024 * 1024)
 #define MAX_BYTES   (128u * 1024 * 1024)
 
 void perfmap_names_done(struct perfmap_names *names)
@@ -62,13 +66,15 @@ static char *keep(struct perfmap_names *names, const char *text, size_t size)
 	char *kept;
 
 	if (!names->nr_blocks || names->block_size - names->block_used < size) {
-		size_t block_size = size > BLOCK_BYTES ? size : BLOCK_BYTES;
+		size_t block_size = names->nr_blocks ? LATER_BLOCK_BYTES : FIRST_BLOCK_BYTES;
 
 		if (array_reserve(&names->blocks, &names->blocks_capacity, names->nr_blocks, 1) < 0)
 			return NULL;
-		kept = malloc(block_size);
+		kept = aligned_alloc(block_size, block_size);
 		if (!kept)
 			return NULL;
+		if (block_size == LATER_BLOCK_BYTES)
+			(void)madvise(kept, block_size, MADV_HUGEPAGE); /* faster, no more */
 		names->blocks[names->nr_blocks++] = kept;
 		names->block_size = block_size;
 		names->block_used = 0;
