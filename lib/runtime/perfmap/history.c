@@ -254,10 +254,11 @@ struct merging {
 
 static void next_piece(struct merging *merging)
 {
-	const struct perfmap_piece *piece = &merging->history->pieces[merging->next];
+	const struct perfmap_piece *piece;
 
 	if (merging->at < merging->end || merging->next == merging->history->nr_pieces)
 		return;
+	piece = &merging->history->pieces[merging->next];
 	merging->at = piece->start;
 	merging->end = piece->start + piece->size;
 	merging->version = piece->version;

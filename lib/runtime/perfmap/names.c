@@ -14,7 +14,7 @@
  * machine costs as much as a hundred names. */
 #define FIRST_BLOCK_BYTES (256 * 1024)
 #define LATER_BLOCK_BYTES (2 * 1024 * 1024)
-#define MAX_BYTES   (128u * 1024 * 1024)
+#define MAX_BYTES	  (128u * 1024 * 1024)
 
 void perfmap_names_done(struct perfmap_names *names)
 {
