@@ -1,0 +1,52 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# make.sh SOURCE DIR: builds the library in every shape that the tests of lib/elf read.
+set -eu
+source=$1
+dir=$2
+cflags='-O1 -g0 -fPIC -shared -fno-omit-frame-pointer -fno-optimize-sibling-calls'
+
+rm -rf "$dir"
+mkdir -p "$dir/sysroot/lib/.debug" "$dir/sysroot/usr/lib/debug/lib"
+
+# Code at a virtual address that is not its offset in the file.
+clang $cflags -fuse-ld=lld -Wl,--build-id=sha1 -o "$dir/lld.so" "$source"
+# A first segment that is not at 0, as after prelink.
+gcc $cflags -Wl,-Ttext-segment=0x34fd200000 -o "$dir/based.so" "$source"
+# Code and read-only data in one segment; code alone in its pages.
+gcc $cflags -Wl,-z,noseparate-code -o "$dir/together.so" "$source"
+gcc $cflags -Wl,-z,separate-code -o "$dir/apart.so" "$source"
+gcc $cflags -fno-toplevel-reorder -Wl,--build-id=none -s -o "$dir/stripped.so" "$source"
+
+# MiniDebugInfo, as Fedora makes it: what .dynsym does not have, packed.
+gcc $cflags -o "$dir/mini.so" "$source"
+objcopy --only-keep-debug "$dir/mini.so" "$dir/mini.debug"
+xz -k -c "$dir/mini.debug" > "$dir/mini.xz"
+strip -s "$dir/mini.so"
+cp "$dir/mini.so" "$dir/mini-torn.so"
+objcopy --add-section .gnu_debugdata="$dir/mini.xz" "$dir/mini.so"
+head -c 400 "$dir/mini.xz" > "$dir/mini-torn.xz"
+objcopy --add-section .gnu_debugdata="$dir/mini-torn.xz" "$dir/mini-torn.so"
+head -c 600000000 /dev/zero | xz -1 > "$dir/mini-bomb.xz"
+objcopy --add-section .gnu_debugdata="$dir/mini-bomb.xz" "$dir/stripped.so" "$dir/mini-bomb.so"
+
+# Separate debug files: by build id in the target's root; by link beside, in .debug and below
+# /usr/lib/debug; and the debug file of another build.
+gcc $cflags -Wl,--build-id=sha1 -o "$dir/full.so" "$source"
+id=$(readelf -n "$dir/full.so" | sed -n 's/.*Build ID: //p')
+mkdir -p "$dir/sysroot/usr/lib/debug/.build-id/${id%"${id#??}"}"
+objcopy --only-keep-debug "$dir/full.so" "$dir/sysroot/usr/lib/debug/.build-id/${id%"${id#??}"}/${id#??}.debug"
+strip -s -o "$dir/sysroot/lib/by-id.so" "$dir/full.so"
+
+gcc $cflags -Wl,--build-id=none -o "$dir/plain.so" "$source"
+gcc $cflags -Wl,--build-id=none -DOTHER=1 -O2 -o "$dir/other.so" "$source"
+for name in beside hidden global wrong missing; do
+	objcopy --only-keep-debug "$dir/plain.so" "$dir/$name.debug"
+	strip -s -o "$dir/sysroot/lib/$name.so" "$dir/plain.so"
+	(cd "$dir" && objcopy --add-gnu-debuglink=$name.debug "sysroot/lib/$name.so")
+done
+mv "$dir/beside.debug" "$dir/sysroot/lib/"
+mv "$dir/hidden.debug" "$dir/sysroot/lib/.debug/"
+mv "$dir/global.debug" "$dir/sysroot/usr/lib/debug/lib/"
+objcopy --only-keep-debug "$dir/other.so" "$dir/sysroot/lib/wrong.debug"
+rm "$dir/missing.debug"

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "elf/demangle.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "unit/test.h"
+
+TestSuite(demangle, .fini = check_leaks);
+
+/* What a name stands for, or the name itself. */
+static char *spelled(const char *name)
+{
+	static char text[DEMANGLE_MAX + 1];
+	int r = demangle(name, strlen(name), text);
+
+	if (r <= 0)
+		return (char *)name;
+	text[r] = '\0';
+	return text;
+}
+
+Test(demangle, spells_out_cpp_and_rust)
+{
+	static const struct {
+		const char *name, *spelled;
+	} names[] = {
+		{"_Z3addii", "add(int, int)"},
+		{"_ZN4shop5priceERKNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEE",
+			"shop::price(std::__cxx11::basic_string<char, std::char_traits<char>, "
+			"std::allocator<char> > const&)"},
+		{"_ZZ4mainENKUlvE_clEv", "main::{lambda()#1}::operator()() const"},
+		{"_ZN12_GLOBAL__N_14stepEv", "(anonymous namespace)::step()"},
+		{"_RNvC4shop4main", "shop::main"},
+		{"_ZN4shop4cart5total17h0123456789abcdefE", "shop::cart::total"},
+		{"_Z4stepv.isra.0", "step() [clone .isra.0]"},
+		{"_Z4stepv.cold", "step() [clone .cold]"},
+		{"_Z", "_Z"},
+		{"_ZN", "_ZN"},
+		{"_R", "_R"},
+		{"_Znot_really_mangled", "_Znot_really_mangled"},
+		{"plain_c_name", "plain_c_name"},
+		{"", ""},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		cr_assert(eq(str, spelled(names[i].name), (char *)names[i].spelled));
+}
+
+Test(demangle, tells_a_plain_name_from_one_that_is_too_long)
+{
+	/* void boom<J<...>>(J<...>*, long), J<T, T> nested 23 deep: 218 MB spelled out. */
+	static const char bomb[] =
+		"_Z4boomI1JIS0_IS0_IS0_IS0_IS0_IS0_IS0_IS0_IS0_IS0_IS0_IS0_IS0_IS0_IS0_IS0_IS0_IS0_"
+		"IS0_IS0_IS0_IS0_IS0_I1SS1_ES2_ES3_ES4_ES5_ES6_ES7_ES8_ES9_ESA_ESB_ESC_ESD_ESE_ESF_"
+		"ESG_ESH_ESI_ESJ_ESK_ESL_ESM_ESN_ESO_EEvPT_l";
+	char text[DEMANGLE_MAX];
+
+	cr_assert(eq(int, demangle("main", 4, text), 0));
+	cr_assert(eq(int, demangle(bomb, strlen(bomb), text), -E2BIG));
+}
+
+/* Rust v0 doubles by back references; the identifier is punycode, which libiberty prints from
+ * memory of its own: leaving the callback at the wrong moment would lose it. */
+Test(demangle, bounds_rust_names_and_loses_no_memory)
+{
+	char name[1024] = "_RIC1a", text[DEMANGLE_MAX];
+	size_t size = strlen(name);
+
+	for (int i = 0; i < 60; i++)
+		size += (size_t)snprintf(name + size, sizeof(name) - size, "Nvu8gdel_5qau3foo");
+	cr_assert(le(int, demangle(name, size, text), 0));
+
+	/* An empty punycode identifier is printed as a null pointer. */
+	size = (size_t)snprintf(name, sizeof(name), "_RIC0aTNvC1au8gdev_5qaB7_B7_B7_B7_EE");
+	cr_assert(ge(int, demangle(name, size, text), -E2BIG));
+}
+
+Test(demangle, takes_no_name_with_a_nul_in_it)
+{
+	char text[DEMANGLE_MAX];
+
+	cr_assert(eq(int, demangle("_Z3add\0i", 8, text), 0));
+}
+
+Test(demangle, takes_no_endless_name)
+{
+	static char name[100000];
+	char text[DEMANGLE_MAX];
+
+	memset(name, 'P', sizeof(name));
+	memcpy(name, "_Z1f", 4);
+	cr_assert(eq(int, demangle(name, sizeof(name), text), 0));
+	cr_assert(le(int, demangle(name, DEMANGLE_INPUT_MAX, text), 0));
+	name[DEMANGLE_INPUT_MAX - 1] = 'i';
+	cr_assert(le(int, demangle(name, DEMANGLE_INPUT_MAX, text), 0));
+}
