@@ -24,9 +24,12 @@ struct resolver {
 	int (*open)(const struct host *host, const struct module *module, void **ret_state);
 	/* Symbols at offset (file offset, image offset or kernel address, by module kind),
 	 * innermost first; count, 0: unknown, and *ret_miss says why. Called with ascending
-	 * offsets. */
+	 * offsets; what ret points to is good until the next call. */
 	int (*lookup)(void *state, uint64_t offset, struct symbol *ret, size_t max,
 		enum resolver_miss *ret_miss);
+	/* Where other tools (objdump -d) show what lies at offset, so that a place without a name
+	 * can be found again. 0 or -ENOENT. NULL: at the offset itself. */
+	int (*locate)(void *state, uint64_t offset, uint64_t *ret);
 	void (*close)(void *state);
 };
 

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * elf.c: names of files and of vDSOs. Offset in the file -> the segment that holds it -> virtual
+ * address -> symbol. Segments are always those of the file that runs; only names may come from
+ * elsewhere.
+ */
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "elf/debugfile.h"
+#include "elf/demangle.h"
+#include "elf/file.h"
+#include "elf/symbols.h"
+#include "resolver/resolver.h"
+
+struct state {
+	struct elf_file *file, *debug;
+	struct symbols *symbols;
+	uint32_t function; /* last one found, 0: none */
+	struct elf_symbol symbol; /* what it is */
+	int readable;
+	enum function_kind kind;
+	char demangled[DEMANGLE_MAX];
+	size_t demangled_size; /* 0: as it is */
+};
+
+static void elf_close(void *arg)
+{
+	struct state *state = arg;
+
+	if (!state)
+		return;
+	symbols_free(state->symbols);
+	elf_file_close(state->debug);
+	elf_file_close(state->file);
+	free(state);
+}
+
+/* A module copied with too many files open has an fd of -1 and says why. */
+static int open_module(const struct module *module, struct elf_file **ret)
+{
+	int fd, r;
+
+	if (module->kind == MODULE_VDSO)
+		return elf_file_open_image(module->image, module->image_size, ret);
+	if (module->fd < 0)
+		return module->open_error && module->open_error != ENOENT ? -module->open_error
+									  : -ENODATA;
+	fd = fcntl(module->fd, F_DUPFD_CLOEXEC, 3);
+	if (fd < 0)
+		return -errno;
+	r = elf_file_open(fd, ret);
+	if (r < 0)
+		(void)close(fd); /* read only */
+	return r;
+}
+
+/* The full table if there is one; else what the dynamic linker needs and what was put aside. */
+static int collect(struct state *state, const struct module *module)
+{
+	int r;
+
+	r = symbols_add(state->symbols, state->file, SHT_SYMTAB);
+	if (r)
+		return r < 0 ? r : 0;
+	r = symbols_add(state->symbols, state->file, SHT_DYNSYM);
+	if (r < 0 || module->kind != MODULE_FILE)
+		return r;
+	r = debugfile_find(state->file, module->root_fd, module->path, &state->debug);
+	if (r == -ENOENT)
+		r = debugfile_unpack(state->file, &state->debug);
+	if (r < 0)
+		return r == -ENOENT ? 0 : r;
+	return symbols_add(state->symbols, state->debug, SHT_SYMTAB);
+}
+
+static int elf_open(const struct host *host, const struct module *module, void **ret_state)
+{
+	struct state *state;
+	int r;
+
+	if (module->kind != MODULE_FILE && module->kind != MODULE_VDSO)
+		return -ENOENT;
+	state = calloc(1, sizeof(*state));
+	if (!state)
+		return -ENOMEM;
+	r = open_module(module, &state->file);
+	if (r == 0)
+		r = symbols_new(&state->symbols);
+	if (r == 0)
+		r = collect(state, module);
+	if (r >= 0)
+		r = symbols_sort(state->symbols);
+	if (r < 0) {
+		elf_close(state);
+		return r;
+	}
+	*ret_state = state;
+	return 0;
+}
+
+static void spell_out(struct state *state)
+{
+	const struct elf_symbol *symbol = &state->symbol;
+	int r = !state->readable ? 0 : demangle(symbol->name, symbol->name_size, state->demangled);
+
+	state->demangled_size = r > 0 ? (size_t)r : 0;
+	state->kind = r ? FUNCTION_CPP : FUNCTION_NATIVE;
+}
+
+static int elf_lookup(
+	void *arg, uint64_t offset, struct symbol *ret, size_t max, enum resolver_miss *ret_miss)
+{
+	struct state *state = arg;
+	const struct elf_symbol *symbol = &state->symbol;
+	uint32_t function;
+	uint64_t vaddr;
+
+	*ret_miss = symbols_nr(state->symbols) ? MISS_GAP : MISS_NO_SYMBOLS;
+	if (!max || elf_file_vaddr(state->file, offset, &vaddr) < 0)
+		return 0;
+	function = symbols_locate(state->symbols, vaddr);
+	if (!function)
+		return 0;
+	/* Offsets ascend, so most calls ask for the function of the one before. */
+	if (function != state->function) {
+		state->function = function;
+		state->readable = symbols_read(state->symbols, function, &state->symbol);
+		spell_out(state);
+	}
+	if (!state->readable)
+		return 0;
+	*ret = (struct symbol){
+		.name = state->demangled_size ? state->demangled : symbol->name,
+		.name_size = state->demangled_size ? state->demangled_size : symbol->name_size,
+		.kind = state->kind,
+	};
+	return 1;
+}
+
+static int elf_locate(void *arg, uint64_t offset, uint64_t *ret)
+{
+	const struct state *state = arg;
+
+	return elf_file_vaddr(state->file, offset, ret);
+}
+
+const struct resolver resolver_elf = {
+	.name = "elf",
+	.summary = "names from ELF files: their own, those of debug files, MiniDebugInfo, the vDSO",
+	.open = elf_open,
+	.lookup = elf_lookup,
+	.locate = elf_locate,
+	.close = elf_close,
+};
