@@ -246,8 +246,10 @@ int module_open(
 		ret->build_id_size = opening->found_id_size;
 		memcpy(ret->build_id, opening->found_id, opening->found_id_size);
 		ret->fd = module_keep_fd(take_fd(opening->fd));
-		if (ret->fd < 0)
+		if (ret->fd < 0) {
+			ret->fd = -1;
 			opening->error = EMFILE;
+		}
 	}
 	ret->open_error = ret->fd < 0 ? opening->error : 0;
 	drop_opening(opening);
