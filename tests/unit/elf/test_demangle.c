@@ -77,6 +77,16 @@ Test(demangle, bounds_rust_names_and_loses_no_memory)
 	cr_assert(ge(int, demangle(name, size, text), -E2BIG));
 }
 
+Test(demangle, spells_out_names_as_long_as_templates_make_them)
+{
+	char name[2048], text[DEMANGLE_MAX];
+	size_t size = (size_t)snprintf(name, sizeof(name), "_Z1900%01900dv", 0);
+
+	memset(name + 6, 'n', 1900);
+	cr_assert(eq(int, demangle(name, size, text), 1902));
+	cr_assert(eq(int, memcmp(text + 1898, "nn()", 4), 0));
+}
+
 Test(demangle, takes_no_name_with_a_nul_in_it)
 {
 	char text[DEMANGLE_MAX];
