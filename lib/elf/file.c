@@ -240,6 +240,8 @@ static int read_segments(struct elf_file *file, const Elf64_Ehdr *header)
 			if (r < 0)
 				return r;
 		}
+		if (p.p_type == PT_GNU_EH_FRAME)
+			file->unwind = (struct elf_part){p.p_offset, p.p_filesz, p.p_vaddr};
 		if (p.p_type == PT_LOAD)
 			file->segments[file->nr_segments++] = (struct elf_segment){
 				.offset = p.p_offset,
@@ -423,6 +425,19 @@ int elf_file_vaddr(const struct elf_file *file, uint64_t offset, uint64_t *ret)
 		return -ENOENT;
 	*ret = offset - found->offset + found->vaddr;
 	return 0;
+}
+
+int elf_file_offset(const struct elf_file *file, uint64_t vaddr, uint64_t *ret)
+{
+	for (size_t i = 0; i < file->nr_segments; i++) {
+		const struct elf_segment *s = &file->segments[i];
+
+		if (vaddr < s->vaddr || vaddr - s->vaddr >= s->file_size)
+			continue;
+		*ret = vaddr - s->vaddr + s->offset;
+		return 0;
+	}
+	return -ENOENT;
 }
 
 static int has_contents(const struct elf_section *section)

@@ -22,6 +22,11 @@ struct elf_segment {
 	uint32_t flags; /* PF_* */
 };
 
+/* Some bytes of the file that a program header of another kind tells of. */
+struct elf_part {
+	uint64_t offset, size, vaddr;
+};
+
 struct elf_section {
 	const char *name; /* NUL-terminated, "" when the file lies about it */
 	uint32_t type; /* SHT_* */
@@ -42,6 +47,7 @@ struct elf_file {
 	uint32_t section_names; /* index of the section that holds names */
 	struct elf_segment *segments;
 	size_t nr_segments;
+	struct elf_part unwind; /* PT_GNU_EH_FRAME; size 0: none */
 	struct elf_section *sections; /* [0] is the file's own empty one */
 	size_t nr_sections;
 	char *names; /* contents of the section name table */
@@ -69,6 +75,8 @@ ssize_t elf_file_read_some(const struct elf_file *file, uint64_t offset, void *b
 /* The virtual address of a file offset: by the segment that holds it, executable ones first.
  * 0, or -ENOENT: no segment holds it. */
 int elf_file_vaddr(const struct elf_file *file, uint64_t offset, uint64_t *ret);
+/* And back. */
+int elf_file_offset(const struct elf_file *file, uint64_t vaddr, uint64_t *ret);
 
 /* The first section of that name, or type, that has contents in the file; or NULL. */
 const struct elf_section *elf_file_section(const struct elf_file *file, const char *name);

@@ -14,12 +14,15 @@
 #include "elf/debugfile.h"
 #include "elf/demangle.h"
 #include "elf/file.h"
+#include "elf/starts.h"
 #include "elf/symbols.h"
 #include "resolver/resolver.h"
 
 struct state {
 	struct elf_file *file, *debug;
 	struct symbols *symbols;
+	struct starts *starts; /* read when the first function without a name is met */
+	int have_starts;
 	uint32_t function; /* last one found, 0: none */
 	struct elf_symbol symbol; /* what it is */
 	int readable;
@@ -35,6 +38,7 @@ static void elf_close(void *arg)
 	if (!state)
 		return;
 	symbols_free(state->symbols);
+	starts_close(state->starts);
 	elf_file_close(state->debug);
 	elf_file_close(state->file);
 	free(state);
@@ -144,9 +148,22 @@ static int elf_lookup(
 
 static int elf_locate(void *arg, uint64_t offset, uint64_t *ret)
 {
-	const struct state *state = arg;
+	struct state *state = arg;
+	uint64_t vaddr;
+	int r;
 
-	return elf_file_vaddr(state->file, offset, ret);
+	r = elf_file_vaddr(state->file, offset, &vaddr);
+	if (r < 0)
+		return r;
+	if (!state->have_starts) {
+		r = starts_open(state->file, &state->starts);
+		if (r == -ENOMEM)
+			return r;
+		state->have_starts = 1;
+	}
+	if (!state->starts || starts_find(state->starts, vaddr, ret) < 0)
+		*ret = vaddr;
+	return 0;
 }
 
 const struct resolver resolver_elf = {

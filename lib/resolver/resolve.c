@@ -92,8 +92,9 @@ static void close_module(struct opened *opened)
 }
 
 /*
- * "[libfoo.so+0x1a2b]". The number is the virtual address, which objdump -d and addr2line take,
- * where the file could be read; else the offset in the file.
+ * "[libfoo.so+0x1a2b]". The number is the virtual address, which objdump -d and addr2line take, of
+ * the function if the file's unwind tables tell where it starts, else of the place itself; in a
+ * file that could not be read, the offset in the file.
  */
 static int mark_file(struct stoke_profile *profile, uint32_t frame, const struct module *module,
 	const struct opened *opened)
@@ -107,9 +108,14 @@ static int mark_file(struct stoke_profile *profile, uint32_t frame, const struct
 
 	if (module->kind == MODULE_FOREIGN && address >= module->start && address < module->limit)
 		address = address - module->start + module->offset;
-	if (opened->resolver && opened->resolver->locate &&
-		opened->resolver->locate(opened->state, address, &vaddr) == 0)
-		address = vaddr;
+	if (opened->resolver && opened->resolver->locate) {
+		int r = opened->resolver->locate(opened->state, address, &vaddr);
+
+		if (r == -ENOMEM)
+			return r;
+		if (r == 0)
+			address = vaddr;
+	}
 	if (!base || !*base)
 		n = snprintf(text, sizeof(text), "[unknown]");
 	else if (*base == '[')

@@ -28,7 +28,8 @@ struct resolver {
 	int (*lookup)(void *state, uint64_t offset, struct symbol *ret, size_t max,
 		enum resolver_miss *ret_miss);
 	/* Where other tools (objdump -d) show what lies at offset, so that a place without a name
-	 * can be found again. 0 or -ENOENT. NULL: at the offset itself. */
+	 * can be found again: the start of the function around it where that is known, so that one
+	 * function is one frame. 0, -ENOENT, -ENOMEM. NULL: at the offset itself. */
 	int (*locate)(void *state, uint64_t offset, uint64_t *ret);
 	void (*close)(void *state);
 };

@@ -61,15 +61,23 @@ Test(resolver_elf, names_functions_wherever_the_segments_lie)
 
 Test(resolver_elf, gap_of_a_stripped_library_is_not_its_neighbour)
 {
-	uint64_t vaddr = 0;
-
 	open_file("stripped.so");
 	cr_assert(eq(str, at(function_offset("stripped.so", API_FIRST) + 1), "api_first"));
 	cr_assert(eq(str, at(function_offset("stripped.so", SECRET_HOT) + 4), ""));
 	cr_assert(eq(int, miss, MISS_GAP));
-	cr_assert(eq(int,
-		resolver_elf.locate(state, function_offset("stripped.so", SECRET_HOT), &vaddr), 0));
-	cr_assert(gt(u64, vaddr, 0));
+	close_file();
+}
+
+Test(resolver_elf, function_without_a_name_is_one_place)
+{
+	uint64_t hot = function_offset("stripped.so", SECRET_HOT), vaddr = 0;
+
+	open_file("stripped.so");
+	cr_assert(eq(int, resolver_elf.locate(state, hot + 9, &vaddr), 0));
+	cr_assert(eq(u64, vaddr, hot)); /* linked by GNU ld: the same number */
+	cr_assert(eq(int, resolver_elf.locate(state, (hot & ~(uint64_t)0xfff) + 1, &vaddr), 0));
+	cr_assert(eq(u64, vaddr, (hot & ~(uint64_t)0xfff) + 1)); /* _init is in no table */
+	cr_assert(eq(int, resolver_elf.locate(state, 1u << 30, &vaddr), -ENOENT));
 	close_file();
 }
 
