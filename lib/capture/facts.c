@@ -38,7 +38,7 @@ uint64_t recorder_duration_ns(const struct stoke_recorder *recorder)
 /* Samples that the targets' CPU time should have given; 0: not known. */
 static uint64_t expected_samples(const struct stoke_recorder *recorder)
 {
-	int64_t cpu_ns = targets_cpu_ns(recorder->targets);
+	int64_t cpu_ns = recorder->target_cpu_ns;
 
 	if (cpu_ns < 0 || strcmp(recorder->state.unit, "nanoseconds") != 0 ||
 		!recorder->state.period || recorder->options.nr_cpus)
@@ -87,7 +87,7 @@ static int add_fact(struct stoke_recorder *recorder, const char *key, const char
 /* What the target did, for those who wonder at few samples. */
 static int add_state(struct stoke_recorder *recorder)
 {
-	int64_t cpu_ns = targets_cpu_ns(recorder->targets);
+	int64_t cpu_ns = recorder->target_cpu_ns;
 	double seconds = (double)recorder_duration_ns(recorder) / 1e9;
 
 	if (cpu_ns >= 0 && (double)cpu_ns / 1e9 < seconds * 0.01)

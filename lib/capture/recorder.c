@@ -188,6 +188,7 @@ int stoke_recorder_start(struct stoke_recorder *recorder, struct stoke_error *er
 	(void)clock_gettime(CLOCK_REALTIME, &now); /* cannot fail for this clock */
 	recorder->start_unix_ns = (uint64_t)now.tv_sec * 1000000000ull + (uint64_t)now.tv_nsec;
 	assembler_set_start(recorder->assembler, recorder->start_ns);
+	targets_begin(recorder->targets);
 	r = recorder->source->start(recorder->source_run, err);
 	if (r < 0)
 		return r;
@@ -294,7 +295,7 @@ int stoke_recorder_step(struct stoke_recorder *recorder, struct stoke_error *err
 	(void)targets_scan_some(recorder->targets, recorder->processes, SCANS_A_ROUND);
 	if (due && !recorder->stop_ns) {
 		recorder->source->tick(recorder->source_run);
-		(void)targets_cpu_ns(recorder->targets); /* the last known when a target ends */
+		recorder->target_cpu_ns = targets_cpu_ns(recorder->targets);
 	}
 	recorder->targets_ended = targets_ended(recorder->targets);
 	return recorder->targets_ended;
@@ -304,7 +305,8 @@ void stoke_recorder_stop(struct stoke_recorder *recorder)
 {
 	if (recorder->stop_ns || !recorder->start_ns)
 		return;
-	(void)targets_cpu_ns(recorder->targets);
+	(void)targets_ended(recorder->targets); /* a command's time is known from its end on */
+	recorder->target_cpu_ns = targets_cpu_ns(recorder->targets);
 	recorder->source->stop(recorder->source_run);
 	recorder->stop_ns = host_now_ns();
 }

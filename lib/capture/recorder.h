@@ -38,6 +38,7 @@ struct stoke_recorder {
 	uint64_t own_cpu_start_ns;
 	uint64_t losses_seen, bpf_losses_taken;
 	int targets_ended;
+	int64_t target_cpu_ns; /* at the latest round, final once stopped; -1: not known */
 };
 
 unsigned recorder_rate_of(const struct stoke_record_options *options);

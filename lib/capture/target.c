@@ -399,6 +399,15 @@ int64_t targets_cpu_ns(struct targets *targets)
 	return (int64_t)sum;
 }
 
+void targets_begin(struct targets *targets)
+{
+	for (size_t i = 0; i < targets->nr_watched; i++) {
+		struct watched *watched = &targets->watched[i];
+
+		watched->cpu_start_ns = watched->cpu_now_ns = cpu_time(watched->pid);
+	}
+}
+
 void targets_note_child(struct targets *targets)
 {
 	targets->had_children = 1;

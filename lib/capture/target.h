@@ -34,7 +34,9 @@ int targets_ended(struct targets *targets);
 /* Processes to read in for -a, a few each time; 1 while some are left. */
 int targets_scan_some(struct targets *targets, struct processes *processes, size_t max);
 
-/* CPU time that the named processes used since targets_watch(), -1: not known (-a; or they had
+/* The recording begins: CPU time counts from now. */
+void targets_begin(struct targets *targets);
+/* CPU time that the named processes used since targets_begin(), -1: not known (-a; or they had
  * children, whose time it does not hold). */
 int64_t targets_cpu_ns(struct targets *targets);
 /* A process was forked by a target. */
