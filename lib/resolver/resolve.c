@@ -145,8 +145,14 @@ static int mark_unknown(struct stoke_profile *profile, const struct nameless *it
 		[MISS_HIDDEN] = QUALITY_UNNAMED_KERNEL,
 	};
 	const struct module *module = &profile->modules[item->module];
+	uint16_t flags = profile->frames[item->frame].flags;
 	int r, count = (int)counts[miss];
 
+	/* What it is, its code has told already: as good as a name, and no reason to complain. */
+	if (flags & FRAME_THREAD_START)
+		return mark(profile, item->frame, "[thread start]", FUNCTION_NATIVE);
+	if (flags & FRAME_PROGRAM_START)
+		return mark(profile, item->frame, "[program start]", FUNCTION_NATIVE);
 	switch (module->kind) {
 	case MODULE_KERNEL:
 		r = mark(profile, item->frame, "[kernel]", FUNCTION_KERNEL);
@@ -156,7 +162,7 @@ static int mark_unknown(struct stoke_profile *profile, const struct nameless *it
 		count = QUALITY_UNNAMED_JIT;
 		break;
 	case MODULE_NONE:
-		if (profile->frames[item->frame].flags & FRAME_KERNEL)
+		if (flags & FRAME_KERNEL)
 			r = mark(profile, item->frame, "[kernel]", FUNCTION_KERNEL);
 		else if ((item->address & ~(uint64_t)0xfff) == VSYSCALL)
 			r = mark(profile, item->frame, "[vsyscall]", FUNCTION_NATIVE);

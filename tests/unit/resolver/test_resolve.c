@@ -243,6 +243,27 @@ Test(resolve, without_a_host_only_marks_are_given)
 	end();
 }
 
+/* As in a stripped libc: the code of start_thread told what it is, no symbol does. */
+Test(resolve, first_functions_without_a_symbol_are_no_gap)
+{
+	uint32_t frames[2];
+
+	begin(NULL);
+	frames[0] = add_frame(
+		add_module(&(struct module){
+			.kind = MODULE_FILE, .path = "/lib/libc.so.6", .fd = -1, .root_fd = -1}),
+		0x89000, FRAME_THREAD_START);
+	frames[1] = add_frame(profile->frames[frames[0]].module, 0x27249, FRAME_PROGRAM_START);
+	add_stack(0, 7, frames, 2);
+	cr_assert(eq(int, resolve_profile(profile, &host), 0));
+
+	cr_assert(eq(str, name_of(frames[0]), "[thread start]"));
+	cr_assert(eq(str, name_of(frames[1]), "[program start]"));
+	cr_assert(eq(u64, profile->runs[0].quality.count[QUALITY_UNNAMED_UNREADABLE], 0));
+	cr_assert(eq(u64, profile->runs[0].quality.count[QUALITY_FRAMES], 14));
+	end();
+}
+
 Test(resolve, names_that_are_there_stay)
 {
 	uint32_t a = 0;
