@@ -78,7 +78,7 @@ static int open_candidate(const struct elf_file *file, int root_fd, const char *
 {
 	struct elf_file *found = NULL;
 	struct stat status;
-	uint32_t sum;
+	uint32_t sum = 0;
 	int fd, r;
 
 	fd = open_below(root_fd, path);

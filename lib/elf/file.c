@@ -342,7 +342,7 @@ static int read_sections(struct elf_file *file, const Elf64_Ehdr *header)
 
 static int read_headers(struct elf_file *file)
 {
-	Elf64_Ehdr header;
+	Elf64_Ehdr header = {0};
 	int r;
 
 	r = read_header(file, &header);

@@ -292,7 +292,7 @@ static size_t cut(const char *text, size_t size, double px, char *out, size_t ro
 
 size_t label_fit(const char *name, size_t size, char letter, double px, char *out, size_t room)
 {
-	struct forms forms;
+	struct forms forms = {0};
 
 	make_forms(&forms, name, size, letter);
 	for (unsigned i = 0; i < forms.nr; i++) {
