@@ -47,4 +47,41 @@ struct stoke_sample {
 
 #define STOKE_SAMPLE_USER_MODE (1 << 0) /* interrupted in user code */
 
+/* What user space sets before programs are loaded. */
+struct stoke_config {
+	__u32 level, ns_inum; /* of stoke's own PID namespace: depth and inode number */
+	__u32 all; /* every process: no target set */
+	__u32 user, kernel; /* which parts of stacks */
+	__u32 wake_bytes; /* unread bytes in a ring above which its reader is woken */
+};
+
+#define STOKE_MAX_TARGETS   32768
+#define STOKE_MAX_THREADS   4096
+#define STOKE_CPUS_PER_RING 16
+
+/* An entry of the target set. */
+struct stoke_target {
+	__u64 start_ns; /* start_boottime; 0: not known yet */
+	__u32 pending; /* a held command: counts from its exec on */
+	__u32 unused;
+};
+
+/* Period in force on a CPU. A redrawn period begins anew, so what had passed of the old one is
+ * carried by the first sample after it. */
+struct stoke_period {
+	__u64 period;
+	__u64 carry;
+	__u64 carry_until_ns; /* CLOCK_MONOTONIC */
+};
+
+struct stoke_losses {
+	__u64 ring; /* no room */
+	__u64 busy; /* no ring, no scratch */
+	__u64 targets; /* no room in the target set */
+};
+
+struct stoke_place {
+	__u32 level, ns_inum;
+};
+
 #endif

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef STOKE_BPF_KERNEL_H
+#define STOKE_BPF_KERNEL_H
+
+/*
+ * The fields of kernel structures that stoke's programs read, and how registers look. Offsets are
+ * relocated by the running kernel's own BTF, so the fields stand here without what is between them
+ * and no generated vmlinux.h is needed.
+ */
+
+#include <linux/bpf.h>
+#include <linux/types.h>
+
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_tracing.h>
+
+#define PF_EXITING 0x00000004
+#define PF_KTHREAD 0x00200000
+
+#ifndef barrier_var
+#define barrier_var(var) asm volatile("" : "+r"(var))
+#endif
+
+#define relocated __attribute__((preserve_access_index))
+
+struct ns_common {
+	unsigned int inum;
+} relocated;
+
+struct pid_namespace {
+	struct ns_common ns;
+} relocated;
+
+struct upid {
+	int nr;
+	struct pid_namespace *ns;
+} relocated;
+
+struct pid {
+	unsigned int level;
+	struct upid numbers[1]; /* level + 1 of them */
+} relocated;
+
+typedef struct {
+	int counter;
+} atomic_t;
+
+struct signal_struct {
+	atomic_t live;
+} relocated;
+
+struct mm_struct;
+
+struct task_struct {
+	unsigned int flags;
+	int pid, tgid;
+	void *stack;
+	struct mm_struct *mm;
+	struct task_struct *group_leader;
+	struct pid *thread_pid;
+	struct signal_struct *signal;
+	__u64 start_boottime;
+} relocated;
+
+/*
+ * Interrupted registers, as perf_event programs and the top of a kernel stack hold them. Own
+ * structures of whole words, not relocated: the kernel narrowed cs to 16 bits in 6.7, and the
+ * verifier wants loads from the context whole.
+ */
+#if defined(__TARGET_ARCH_x86)
+
+struct registers {
+	__u64 r15, r14, r13, r12, bp, bx, r11, r10, r9, r8, ax, cx, dx, si, di, orig_ax;
+	__u64 ip, cs, flags, sp, ss;
+};
+
+#define THREAD_SIZE 16384
+
+#define registers_ip(r)	  ((r)->ip)
+#define registers_sp(r)	  ((r)->sp)
+#define registers_fp(r)	  ((r)->bp)
+#define registers_mode(r) ((r)->cs)
+#define mode_is_user(m)	  (((m)&3) == 3)
+#define mode_is_compat(m) (((m)&0xffff) == 0x23) /* __USER32_CS */
+
+#elif defined(__TARGET_ARCH_arm64)
+
+struct registers {
+	__u64 regs[31], sp, pc, pstate;
+};
+
+#define THREAD_SIZE 16384
+
+#define registers_ip(r)	  ((r)->pc)
+#define registers_sp(r)	  ((r)->sp)
+#define registers_fp(r)	  ((r)->regs[29])
+#define registers_mode(r) ((r)->pstate)
+#define mode_is_user(m)	  (((m)&0xf) == 0) /* EL0, of either width */
+#define mode_is_compat(m) ((m)&0x10)
+
+#else
+#error "stoke knows the registers of x86-64 and aarch64 only"
+#endif
+
+/* Only its size is asked for, which is the kernel's own. */
+struct pt_regs {
+	__u64 first;
+};
+
+#endif

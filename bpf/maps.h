@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef STOKE_BPF_MAPS_H
+#define STOKE_BPF_MAPS_H
+
+/*
+ * The maps that all programs share, declared once. follow.bpf.c owns them; lib/source/objects.c
+ * hands them to every other object by name, so that there is one target set however many sources
+ * are open.
+ */
+
+#include "bpf/event.h"
+#include "bpf/kernel.h"
+
+/* Set before loading, the same in every object. */
+const volatile struct stoke_config config = {};
+
+/* Thread groups that are sampled, by their number in stoke's own PID namespace. Preallocated: older
+ * kernels refuse other hashes in perf_event programs. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, STOKE_MAX_TARGETS);
+	__type(key, __u32);
+	__type(value, struct stoke_target);
+} targets SEC(".maps");
+
+/* Single threads that are sampled, likewise. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, STOKE_MAX_THREADS);
+	__type(key, __u32);
+	__type(value, struct stoke_target);
+} threads SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct stoke_losses);
+} losses SEC(".maps");
+
+struct ring {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 65536);
+};
+
+/* Where perf_event programs put samples, and they alone: an NMI must never meet another kind of
+ * program inside a ring's reserve. A ring per STOKE_CPUS_PER_RING CPUs. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__array(values, struct ring);
+} rings SEC(".maps");
+
+#define count_loss(field)                                                                          \
+	({                                                                                         \
+		__u32 zero_ = 0;                                                                   \
+		struct stoke_losses *losses_ = bpf_map_lookup_elem(&losses, &zero_);               \
+		if (losses_)                                                                       \
+			losses_->field++;                                                          \
+	})
+
+#endif

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef STOKE_BPF_STACK_H
+#define STOKE_BPF_STACK_H
+
+/*
+ * User and kernel stack of the current task, in one record a sample. Addresses are taken as they
+ * stand: whether one lies in executable memory is judged in user space, where the maps are.
+ */
+
+#include "bpf/maps.h"
+#include "bpf/target.h"
+
+static __always_inline int walk_read(void *to, __u32 size, __u64 from)
+{
+	return bpf_probe_read_user(to, size, (void *)from) != 0;
+}
+
+#include "bpf/walk.h"
+
+/* Twice what can be needed, so that a mask proves every index. */
+#define FRAME_SLOTS 2048
+
+_Static_assert(STOKE_MAX_USER_FRAMES + STOKE_MAX_KERNEL_FRAMES < FRAME_SLOTS, "frames must fit");
+
+struct scratch {
+	struct walk walk;
+	__u32 nr_kernel;
+	__u32 unused;
+	struct stoke_sample sample;
+	__u64 frames[FRAME_SLOTS]; /* follows the sample without a gap: one record */
+};
+
+/* perf_event programs do not nest on a CPU (bpf_prog_active), so one is enough for each. State
+ * lives here and not on the BPF stack: values the verifier does not follow keep loading fast. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct scratch);
+} scratches SEC(".maps");
+
+static __always_inline struct scratch *scratch_get(void)
+{
+	__u32 zero = 0;
+
+	return bpf_map_lookup_elem(&scratches, &zero);
+}
+
+/* A function of its own, global and with a scalar argument: so the verifier looks at it once, not
+ * once for each of 1024 rounds, also on 5.10. */
+__attribute__((noinline)) int stack_step(__u32 unused)
+{
+	struct scratch *scratch = scratch_get();
+
+	if (!scratch)
+		return 1;
+	scratch->frames[(scratch->nr_kernel + scratch->walk.nr - 1) & (FRAME_SLOTS - 1)] =
+		scratch->walk.ip;
+	return walk_step(&scratch->walk);
+}
+
+/* User registers of a task that was interrupted in the kernel. */
+static __always_inline int read_user_registers(struct task_struct *task, struct registers *ret)
+{
+	void *from;
+
+	if (bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_task_pt_regs))
+		from = (void *)bpf_task_pt_regs((void *)bpf_get_current_task_btf());
+	else /* before 5.15, where nothing pads the top of the stack */
+		from = BPF_CORE_READ(task, stack) + THREAD_SIZE -
+		       bpf_core_type_size(struct pt_regs);
+	return bpf_probe_read_kernel(ret, sizeof(*ret), from) != 0;
+}
+
+/* Fills in the user part's registers. STOKE_WALK_NONE when there is something to walk and *ret_walk
+ * is 1. */
+static __always_inline enum stoke_walk_end user_registers(struct task_struct *task,
+	struct registers *interrupted, struct stoke_sample *sample, int *ret_walk)
+{
+	__u64 mode = registers_mode(interrupted);
+
+	*ret_walk = 0;
+	if (mode_is_user(mode)) {
+		sample->flags |= STOKE_SAMPLE_USER_MODE;
+		sample->ip = registers_ip(interrupted);
+		sample->sp = registers_sp(interrupted);
+		sample->fp = registers_fp(interrupted);
+	} else {
+		__u32 flags = BPF_CORE_READ(task, flags);
+		struct registers user;
+
+		if (flags & PF_KTHREAD)
+			return STOKE_WALK_NONE;
+		if (!BPF_CORE_READ(task, mm))
+			return flags & PF_EXITING ? STOKE_WALK_EXIT : STOKE_WALK_NONE;
+		if (read_user_registers(task, &user))
+			return STOKE_WALK_UNREADABLE;
+		mode = registers_mode(&user);
+		/* io_uring workers have memory but were never in user code */
+		if (!mode_is_user(mode) || registers_ip(&user) == 0)
+			return STOKE_WALK_NONE;
+		sample->ip = registers_ip(&user);
+		sample->sp = registers_sp(&user);
+		sample->fp = registers_fp(&user);
+	}
+	if (mode_is_compat(mode))
+		return STOKE_WALK_COMPAT;
+	*ret_walk = 1;
+	return STOKE_WALK_NONE;
+}
+
+static __always_inline void capture_kernel(void *ctx, struct scratch *scratch)
+{
+	long bytes;
+	__u32 nr;
+
+	/* What the interrupt itself put on the stack is no part of it, so user code has none. */
+	if (!config.kernel || (scratch->sample.flags & STOKE_SAMPLE_USER_MODE))
+		return;
+	bytes = bpf_get_stack(ctx, scratch->frames, STOKE_MAX_KERNEL_FRAMES * 8, 0);
+	if (bytes <= 0)
+		return;
+	nr = (__u32)bytes >> 3;
+	if (nr > STOKE_MAX_KERNEL_FRAMES)
+		nr = STOKE_MAX_KERNEL_FRAMES;
+	scratch->nr_kernel = nr;
+}
+
+static __always_inline void emit(struct scratch *scratch, __u32 cpu)
+{
+	__u32 index = cpu / STOKE_CPUS_PER_RING, nr;
+	void *ring = bpf_map_lookup_elem(&rings, &index);
+	__u64 flags = BPF_RB_NO_WAKEUP;
+
+	if (!ring) {
+		count_loss(busy);
+		return;
+	}
+	nr = scratch->sample.nr_kernel + scratch->sample.nr_user;
+	barrier_var(nr);
+	nr &= FRAME_SLOTS - 1;
+	barrier_var(nr);
+	/* A wake-up a sample would cost more than the sample: the reader comes by itself, unless
+	 * the ring fills faster than that. */
+	if (bpf_ringbuf_query(ring, BPF_RB_AVAIL_DATA) > config.wake_bytes)
+		flags = BPF_RB_FORCE_WAKEUP;
+	if (bpf_ringbuf_output(ring, &scratch->sample, sizeof(scratch->sample) + nr * 8ull, flags))
+		count_loss(ring);
+}
+
+/* Takes and emits a sample of the current task. */
+static __always_inline void sample_take(void *ctx, struct task_struct *task,
+	const struct identity *identity, __u32 cpu, __u64 time_ns, __u64 weight)
+{
+	struct scratch *scratch = scratch_get();
+	struct stoke_sample *sample;
+	struct registers *interrupted = ctx;
+	enum stoke_walk_end end;
+	int walk;
+
+	if (!scratch) {
+		count_loss(busy);
+		return;
+	}
+	sample = &scratch->sample;
+	__builtin_memset(sample, 0, sizeof(*sample));
+	sample->type = STOKE_RECORD_SAMPLE;
+	sample->time_ns = time_ns;
+	sample->weight = weight;
+	sample->start_ns = identity->start_ns;
+	sample->pid = identity->pid;
+	sample->tid = identity->tid;
+	sample->cpu = cpu;
+	bpf_get_current_comm(sample->comm, sizeof(sample->comm));
+
+	end = user_registers(task, interrupted, sample, &walk);
+	scratch->nr_kernel = 0;
+	capture_kernel(ctx, scratch);
+	sample->nr_kernel = scratch->nr_kernel;
+	if (walk && config.user) {
+		walk_begin(&scratch->walk, sample->ip, sample->sp, sample->fp);
+#pragma clang loop unroll(disable)
+		for (int i = 0; i < STOKE_MAX_USER_FRAMES; i++)
+			if (stack_step(0))
+				break;
+		sample->nr_user = scratch->walk.nr;
+		end = scratch->walk.end;
+	}
+	sample->walk_end = end;
+	emit(scratch, cpu);
+}
+
+#endif
