@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef STOKE_SOURCE_FEATURES_H
+#define STOKE_SOURCE_FEATURES_H
+
+/*
+ * What this kernel and these rights allow: asked for, never guessed from a version number. And when
+ * the kernel said no, the sentence that says why and what would help.
+ */
+
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "stoke.h"
+
+/* What decides whether events and programs may be opened. */
+struct rights {
+	uid_t uid; /* effective */
+	uint64_t capabilities; /* effective, a bit each */
+	uint64_t bounding; /* those it could be given */
+	int paranoid; /* kernel.perf_event_paranoid; INT_MIN: not readable */
+	int seccomp; /* a filter is in force */
+	int container; /* not in the machine's own PID namespace */
+	int btf; /* the kernel describes its types */
+	int lockdown; /* confidentiality: BPF may not read memory */
+	char release[65]; /* "6.1.0-57-amd64" */
+	char executable[256]; /* of stoke; "" when not readable */
+};
+
+/* proc and sys: "/proc", "/sys"; tests give directories. What cannot be read stays 0. */
+void rights_read(const char *proc, const char *sys, struct rights *ret);
+
+/* Writes the sentence for a refusal: the kernel answered code (negative errno) when stoke tried to
+ * do `what` ("open events", "load programs"). Returns the code for the caller: -EPERM for rights,
+ * -EOPNOTSUPP for what this kernel cannot do, else code itself. */
+int rights_explain(
+	const struct rights *rights, const char *what, int code, struct stoke_error *err);
+/* Same, of this machine. */
+int refusal_explain(const char *what, int code, struct stoke_error *err);
+
+/* Cycles that this thread burns in a second of computing, measured in a few milliseconds by the way
+ * samples are taken; 0 when the event opens but does not count, or -errno when it does not open. */
+int64_t cycles_per_second(void);
+
+/* A number from a file below /proc/sys: 0 and *ret, or -errno. */
+int sysctl_read(const char *path, int64_t *ret);
+
+#endif

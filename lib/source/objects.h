@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef STOKE_SOURCE_OBJECTS_H
+#define STOKE_SOURCE_OBJECTS_H
+
+/* For sources: how an object of theirs joins the others. The rest is in source.h. */
+
+#include <stddef.h>
+
+#include "bpf/event.h"
+#include "source/source.h"
+
+struct bpf_object;
+struct bpf_object_open_opts;
+
+#define VERIFIER_LOG_BYTES (1u << 20)
+
+/* Options every object is opened with: its verifier log goes into objects' own memory. */
+const struct bpf_object_open_opts *objects_open_options(struct objects *objects);
+
+/* What to copy into the object's rodata->config before objects_load(). */
+const struct stoke_config *objects_config(const struct objects *objects);
+
+/* Gives the object the shared maps, loads it, keeps it in the sum of objects_losses().run_ns until
+ * objects_unload(). name: for messages. On refusal the end of the verifier's log is in err. */
+int objects_load(struct objects *objects, struct bpf_object *object, const char *name,
+	struct stoke_error *err);
+/* To be called before the object is destroyed. */
+void objects_unload(struct objects *objects, struct bpf_object *object);
+
+#endif
