@@ -21,7 +21,9 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "capture/cpus.h"
 #include "capture/decode.h"
+#include "process/host.h"
 #include "source/features.h"
 #include "source/perf.h"
 
@@ -179,6 +181,18 @@ int rings_add_bpf(struct rings *rings, int map_fd, struct stoke_error *err)
 	return r < 0 ? fail(err, r, "cannot poll a ring of samples: %s", strerror(-r)) : 0;
 }
 
+static int find_online(unsigned **ret, size_t *ret_nr, struct stoke_error *err)
+{
+	struct host host;
+	int r = host_open(NULL, NULL, &host);
+
+	if (r < 0)
+		return fail(err, r, "cannot open /proc: %s", strerror(-r));
+	r = cpus_choose(&host, NULL, 0, ret, ret_nr, err);
+	host_close(&host);
+	return r;
+}
+
 int rings_open(const struct rings_options *options, struct rings **ret, struct stoke_error *err)
 {
 	_cleanup_free_ unsigned *online = NULL;
@@ -197,12 +211,9 @@ int rings_open(const struct rings_options *options, struct rings **ret, struct s
 		goto fail;
 	}
 	if (nr == 0) {
-		r = cpus_online(&online, &nr);
-		if (r < 0) {
-			r = fail(err, r, "cannot read /sys/devices/system/cpu/online: %s",
-				strerror(-r));
+		r = find_online(&online, &nr, err);
+		if (r < 0)
 			goto fail;
-		}
 		cpus = online;
 	}
 	rings->sidebands = calloc(nr, sizeof(*rings->sidebands));

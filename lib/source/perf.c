@@ -6,10 +6,8 @@
 #include "source/perf.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <linux/perf_event.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/random.h>
 #include <sys/resource.h>
@@ -17,7 +15,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/array.h"
 #include "base/cleanup.h"
 
 #define REDRAW_NS 100000000ull
@@ -25,7 +22,6 @@
 #define REDRAW_PERIODS 8
 /* CPUs that fire at the same instant meet at one ring. */
 #define MAX_PHASE_NS 2000000ull
-#define MAX_CPU	     65536
 
 struct perf_event {
 	unsigned cpu;
@@ -240,67 +236,4 @@ void perf_events_close(struct perf_events *events)
 		(void)close(events->events[i].fd); /* nothing was written through it */
 	free(events->events);
 	free(events);
-}
-
-static int add_range(
-	unsigned **cpus, size_t *capacity, size_t *nr, unsigned long first, unsigned long last)
-{
-	int r;
-
-	if (last < first)
-		return -EINVAL;
-	if (last >= MAX_CPU)
-		return -E2BIG;
-	r = array_reserve(cpus, capacity, *nr, last - first + 1);
-	if (r < 0)
-		return r;
-	for (unsigned long cpu = first; cpu <= last; cpu++)
-		(*cpus)[(*nr)++] = (unsigned)cpu;
-	return 0;
-}
-
-int cpus_parse(const char *text, unsigned **ret, size_t *ret_nr)
-{
-	_cleanup_free_ unsigned *cpus = NULL;
-	size_t capacity = 0, nr = 0;
-	char *end;
-	int r;
-
-	for (const char *at = text;; at = end + 1) {
-		unsigned long first = strtoul(at, &end, 10), last = first;
-
-		if (end == at || *at < '0' || *at > '9')
-			return -EINVAL;
-		if (*end == '-') {
-			at = end + 1;
-			last = strtoul(at, &end, 10);
-			if (end == at || *at < '0' || *at > '9')
-				return -EINVAL;
-		}
-		r = add_range(&cpus, &capacity, &nr, first, last);
-		if (r < 0)
-			return r;
-		if (*end != ',')
-			break;
-	}
-	if (*end != '\0' && *end != '\n')
-		return -EINVAL;
-	*ret = take_pointer(cpus);
-	*ret_nr = nr;
-	return 0;
-}
-
-int cpus_online(unsigned **ret, size_t *ret_nr)
-{
-	char text[4096];
-	_cleanup_close_ int fd = open("/sys/devices/system/cpu/online", O_RDONLY | O_CLOEXEC);
-	ssize_t n;
-
-	if (fd < 0)
-		return -errno;
-	n = read(fd, text, sizeof(text) - 1);
-	if (n < 0)
-		return -errno;
-	text[n] = '\0';
-	return cpus_parse(text, ret, ret_nr);
 }

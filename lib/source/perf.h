@@ -52,11 +52,6 @@ int perf_redraw_due(uint64_t since_redraw_ns, uint64_t period_ns);
 /* Within 20 % of mean; random: any number. */
 uint64_t perf_draw(uint64_t mean, uint64_t random);
 
-/* Online CPUs, from /sys; *ret is to be freed. */
-int cpus_online(unsigned **ret, size_t *ret_nr);
-/* "0-3,8" -> 0 1 2 3 8: 0, -EINVAL, -E2BIG (over 64 k), -ENOMEM. */
-int cpus_parse(const char *text, unsigned **ret, size_t *ret_nr);
-
 /* perf_event_open() on a CPU for all tasks; raises the limit of open files once when that is what
  * is missing. An fd or -errno. */
 struct perf_event_attr;

@@ -12,7 +12,9 @@
 #include <time.h>
 
 #include "base/array.h"
+#include "capture/cpus.h"
 #include "capture/rings.h"
+#include "process/host.h"
 #include "source/perf.h"
 #include "source/source.h"
 #include "unit/test.h"
@@ -207,11 +209,15 @@ static void open_session(struct session *session, struct objects_options options
 	struct source_setup setup = {.frequency_hz = hz, .exclude_idle = 1};
 	struct rings_options rings = {0};
 	struct stoke_error err = {0};
+	struct host host;
 	void *params = NULL;
 	int r;
 
 	memset(session, 0, sizeof(*session));
-	cr_assert(eq(int, cpus_online(&session->cpus, &session->nr_cpus), 0));
+	cr_assert(eq(int, host_open(NULL, NULL, &host), 0));
+	r = cpus_choose(&host, NULL, 0, &session->cpus, &session->nr_cpus, &err);
+	cr_assert(eq(int, r, 0), "%s", err.text);
+	host_close(&host);
 	options.user = 1;
 	options.kernel = 1;
 	options.cpus = session->cpus;
