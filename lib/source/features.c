@@ -83,7 +83,7 @@ void rights_read(const char *proc, const char *sys, struct rights *ret)
 	}
 	ret->paranoid = INT_MIN;
 	if (read_small(proc, "sys/kernel/perf_event_paranoid", text, sizeof(text)) > 0)
-		ret->paranoid = atoi(text);
+		ret->paranoid = (int)strtol(text, NULL, 10);
 	(void)snprintf(path, sizeof(path), "%s/self/ns/pid", proc);
 	ret->container = stat(path, &status) == 0 && status.st_ino != INITIAL_PID_NAMESPACE;
 	(void)snprintf(path, sizeof(path), "%s/kernel/btf/vmlinux", sys);

@@ -151,7 +151,7 @@ int main(int argc, char **argv)
 	if (strcmp(mode, "burn") == 0 || strcmp(mode, "two") == 0)
 		burn(NULL);
 	if (strcmp(mode, "recurse") == 0)
-		recurse(argc > 2 ? (unsigned)atoi(argv[2]) : 100);
+		recurse(argc > 2 ? (unsigned)strtoul(argv[2], NULL, 10) : 100);
 	if (strcmp(mode, "syscalls") == 0)
 		for (;;)
 			for (int i = 0; i < 100; i++)
