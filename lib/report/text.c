@@ -12,7 +12,8 @@
 
 static const struct param text_params[] = {
 	{"summary", PARAM_FLAG, offsetof(struct text_params, summary), NULL,
-		"the summary too, before what else is asked for", 0, 0},
+		"the summary, also when more is asked for, without what was recorded and warnings",
+		0, 0},
 	{"tree", PARAM_FLAG, offsetof(struct text_params, tree), NULL,
 		"the call tree, without what is under 1 %", 0, 0},
 	{"threads", PARAM_FLAG, offsetof(struct text_params, threads), NULL,
@@ -25,8 +26,6 @@ static const struct param text_params[] = {
 		"lines a table; 8, or all from 0.1 % where everything is asked for", 1, 100000},
 	{"width", PARAM_NUMBER, offsetof(struct text_params, width), "80", "columns of a line", 60,
 		400},
-	{"bare", PARAM_FLAG, offsetof(struct text_params, bare), NULL,
-		"without the line that says what was recorded", 0, 0},
 	{0},
 };
 

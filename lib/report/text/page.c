@@ -106,7 +106,7 @@ void page_say_what(const struct page *page)
 	const struct stoke_profile *profile = page->profile;
 	int nr = 0;
 
-	for (size_t run = 0; run < profile->nr_runs && !page->params->bare; run++) {
+	for (size_t run = 0; run < profile->nr_runs && !page->params->summary; run++) {
 		for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
 			const char *value = profile_fact_find(profile, (uint32_t)run, keys[i]);
 			char text[COLUMNS_TEXT_BYTES];
@@ -189,7 +189,7 @@ int page_say_quality(const struct page *page)
 		return r;
 	page_title(page, "quality");
 	fprintf(page->out, "%s\n", text->line);
-	for (size_t i = 0; i < text->nr; i++) {
+	for (size_t i = 0; i < text->nr && !page->params->summary; i++) {
 		page_title(page, "warning");
 		fprintf(page->out, "%s\n", text->sentence[i]);
 	}

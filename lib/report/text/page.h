@@ -19,7 +19,7 @@
 
 struct text_params {
 	uint64_t n, width;
-	unsigned summary, bare, tree, threads, packages;
+	unsigned summary, tree, threads, packages;
 	char *callers;
 };
 

@@ -139,7 +139,7 @@ Test(text, what_is_asked_for_comes_alone_or_after_the_summary)
 		"   6.0 %   6.0 %      - futex_wait\n"
 		"quality   99.4 % of stacks whole, 0.3 % of frames unnamed, none lost; own cost "
 		"0.002 cores\n");
-	says(recording(), "threads,n=2,bare,summary,width=60",
+	says(recording(), "threads,n=2,summary,width=60",
 		"process   1.67 cores (user 94 %, kernel 6.0 %)    5,000 samples in 30.0 s\n"
 		"threads                                        cores   share\n"
 		"  Handling GET /job/*/api from *    (14)        1.40    84 %\n"
@@ -170,19 +170,21 @@ Test(text, callers_are_found_by_any_spelling_of_the_name)
 	for (size_t i = 0; i < ARRAY_SIZE(spellings); i++) {
 		char params[128], *text;
 
-		(void)snprintf(params, sizeof(params), "bare,callers=%s", spellings[i]);
+		(void)snprintf(params, sizeof(params), "callers=%s", spellings[i]);
 		text = said(recording(), params);
 		cr_expect(ne(ptr, strstr(text, "net.sf.json.JSONObject.fromObject  "), NULL), "%s",
 			text);
 		free(text);
 	}
-	says(recording(), "bare,callers=copyOfRange",
+	says(recording(), "callers=copyOfRange",
+		"profile   4242 java (a.jar), 97 threads; cpu-clock; 99 Hz\n"
 		"process   1.67 cores (user 94 %, kernel 6.0 %)    5,000 samples in 30.0 s\n"
 		"callers of copyOfRange                                            of all   of it\n"
 		"  net.sf.json.JSONObject.fromObject                                 56 %   100 %\n"
 		"quality   99.4 % of stacks whole, 0.3 % of frames unnamed, none lost; own cost "
 		"0.002 cores\n");
-	says(recording(), "bare,callers=opyOfRange",
+	says(recording(), "callers=opyOfRange",
+		"profile   4242 java (a.jar), 97 threads; cpu-clock; 99 Hz\n"
 		"process   1.67 cores (user 94 %, kernel 6.0 %)    5,000 samples in 30.0 s\n"
 		"callers of opyOfRange                                             of all   of it\n"
 		"  no stack holds a function of this name\n"
@@ -236,6 +238,19 @@ Test(text, a_recursion_is_named_once_in_the_path)
 	free(text);
 }
 
+Test(text, the_summary_leaves_to_its_caller_what_it_says_itself)
+{
+	struct stoke_profile *profile = folded_profile("main 3\n");
+
+	cr_assert(eq(int, profile_fact(profile, 0, "target", "4242 app"), 0));
+	says(profile, "summary",
+		"samples   3 (user 100 %, kernel 0 %)\n"
+		"functions                                                          total    self\n"
+		"  main                                                             100 %   100 %\n"
+		"path before it splits  main   100 %\n"
+		"quality   the input says nothing of it\n");
+}
+
 Test(text, nothing_sampled_is_valid_text_that_says_why)
 {
 	struct stoke_profile *profile = folded_profile("");
@@ -249,7 +264,7 @@ Test(text, nothing_sampled_is_valid_text_that_says_why)
 		"warning   no samples: 4242 sleep used 0.00 s of CPU in 30.0 s, and a profile of "
 		"CPU time shows only what runs; a longer -d or a higher -F meets more\n");
 	cr_assert(eq(int, stoke_profile_new(&profile), 0));
-	says(profile, "tree,summary",
+	says(profile, "tree",
 		"samples   0\n"
 		"quality   the input says nothing of it\n"
 		"warning   no samples: the input holds no stack with a count\n");
