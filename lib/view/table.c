@@ -197,6 +197,7 @@ int table_functions(const struct tree *tree, struct table **ret)
 		if (r < 0)
 			return r;
 		maker.table->rows[row_for[i]].kind = tree->names[i].kind;
+		maker.table->rows[row_for[i]].tree_name = i;
 	}
 	r = sum_tree(&maker, tree, row_for);
 	if (r < 0)
@@ -253,6 +254,7 @@ int table_callers(const struct tree *tree, const uint8_t *wanted, struct table *
 		if (r < 0)
 			return r;
 		maker.table->rows[row_for[i]].kind = tree->names[i].kind;
+		maker.table->rows[row_for[i]].tree_name = i;
 	}
 	for (uint32_t i = 1; i < tree->nr; i++) {
 		struct table_row *row = &maker.table->rows[row_for[tree->name[tree->parent[i]]]];

@@ -16,6 +16,7 @@ struct table_row {
 	uint64_t total, self;
 	int64_t id; /* tid of a thread, pid of a process; -1: not known, or several */
 	uint32_t nr; /* threads in a pool, places of a function in the tree */
+	uint32_t tree_name; /* index into tree->names, of functions and callers */
 	uint8_t kind; /* enum function_kind, of functions */
 };
 
