@@ -5,6 +5,7 @@
  */
 #include "format/folded.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -367,8 +368,12 @@ static int folded_recognise(const uint8_t *start, size_t size)
 	}
 	if (nr_good)
 		return (int)(50 + 40 * nr_good / (nr_good + nr_bad));
-	/* Perhaps one long line, or bad ones, which reading tells best. */
-	return memchr(start, '\0', size) ? 0 : 5;
+	/* Perhaps one long line, or bad ones, which reading tells best; if it is text at all. */
+	for (size_t i = 0; i < size; i++) {
+		if (start[i] < ' ' && !isspace(start[i]))
+			return 0;
+	}
+	return 5;
 }
 
 const struct format format_folded = {

@@ -11,7 +11,7 @@ KINDS = ("source", "runtime", "resolver", "format", "report")
 LIBRARIES = (
     (r"(libelf|gelf|libdw|dwarf|elfutils/.*)\.h", (r"lib/elf/.*",)),
     (r"bpf/.*\.h", (r"lib/source/.*", r"lib/capture/rings\.c", r"bpf/.*")),
-    (r"(protobuf-c/.*|.*\.pb-c)\.h", (r"lib/format/pprof\.c",)),
+    (r"(protobuf-c/.*|.*\.pb-c)\.h", (r"lib/format/pprof(\.c|/.*)",)),
     (r"jansson\.h", (r"lib/report/json\.c",)),
     (r"lzma\.h", (r"lib/elf/.*",)),
     (r"(libiberty/)?demangle\.h", (r"lib/elf/demangle\.c",)),
