@@ -50,6 +50,8 @@ static int convert_run(const struct call *call)
 	if (!status)
 		status = inputs_read(call, &profile);
 	if (!status)
+		warnings_say(&call->voice, profile);
+	if (!status)
 		status = filters_apply(&call->voice, &values->filters, &profile);
 	if (!status)
 		status = results_write(results, &call->voice, profile, NULL);

@@ -97,6 +97,8 @@ static int flamegraph_run(const struct call *call)
 		status = add_default(results, call, values->format);
 	if (!status)
 		status = inputs_read(call, &profile);
+	if (!status)
+		warnings_say(&call->voice, profile);
 	if (!status && values->threads && !filters.by.nr)
 		filters.by = (struct numbers){&thread, 1, 1};
 	if (!status)

@@ -90,24 +90,6 @@ const struct option filter_options[] = {
 	OPTIONS_END,
 };
 
-/* Files of other tools that look like profiles but have to go through their own tool first. */
-static int say_foreign(const struct voice *voice, const char *path, int fd)
-{
-	char start[8] = "";
-	ssize_t n = pread(fd, start, sizeof(start), 0); /* a pipe has no start to look at */
-
-	if (n == sizeof(start) && !memcmp(start, "PERFILE2", 8))
-		return say_error(voice, STATUS_USAGE,
-			"%s is perf's binary format: perf script -i %s | stackcollapse-perf.pl | "
-			"stoke flamegraph - -o x.svg",
-			path, path);
-	if (n >= 4 && !memcmp(start, "FLR\0", 4))
-		return say_error(voice, STATUS_USAGE,
-			"%s is a Java Flight Recorder file: jfrconv -o collapsed %s x.folded", path,
-			path);
-	return STATUS_DONE;
-}
-
 static int read_one(const struct voice *voice, const char *path, struct stoke_profile *profile)
 {
 	int is_stdin = !strcmp(path, "-");
@@ -124,8 +106,6 @@ static int read_one(const struct voice *voice, const char *path, struct stoke_pr
 			return say_error(voice, STATUS_USAGE, "cannot read %s: %s", path,
 				errno == ENOENT ? "no such file" : strerror(errno));
 	}
-	if (say_foreign(voice, path, fd))
-		return STATUS_USAGE;
 	if (stoke_profile_read(profile, fd, &options, &err) < 0)
 		return say_error(voice, STATUS_USAGE, "%s", err.text);
 	return STATUS_DONE;
@@ -149,10 +129,16 @@ int inputs_read(const struct call *call, struct stoke_profile **ret)
 		if (status)
 			return status;
 	}
-	for (size_t i = 0; stoke_profile_warning(profile, i); i++)
-		say_warning(&call->voice, "%s", stoke_profile_warning(profile, i));
 	*ret = take_pointer(profile);
 	return STATUS_DONE;
+}
+
+void warnings_say(const struct voice *voice, const struct stoke_profile *profile)
+{
+	const char *warning;
+
+	for (size_t i = 0; (warning = stoke_profile_warning(profile, i)); i++)
+		say_warning(voice, "%s", warning);
 }
 
 static int is_empty(const struct filters *f)

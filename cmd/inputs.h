@@ -25,6 +25,8 @@ extern const struct option filter_options[];
 /* Every operand of the call, read into one new profile, a run each; "-" is standard input. An exit
  * status; what is wrong has been said. */
 int inputs_read(const struct call *call, struct stoke_profile **ret);
+/* What is wrong with a profile. The text report says so itself. */
+void warnings_say(const struct voice *voice, const struct stoke_profile *profile);
 /* What filters leave of *profile, in its place. An exit status; what is wrong has been said. */
 int filters_apply(
 	const struct voice *voice, const struct filters *filters, struct stoke_profile **profile);

@@ -37,6 +37,14 @@ static unsigned distance(const char *a, const char *b)
 	return row[size_a % 3][size_b];
 }
 
+/* "--dur" and "--frequency": one begins with the other, and by enough letters to mean it. */
+static int begins(const char *word, const char *name)
+{
+	size_t size = strlen(word) < strlen(name) ? strlen(word) : strlen(name);
+
+	return size >= 3 && !strncmp(word, name, size);
+}
+
 const char *nearest_name(const char *word, const char *const *names, size_t nr)
 {
 	const char *best = NULL;
@@ -51,9 +59,8 @@ const char *nearest_name(const char *word, const char *const *names, size_t nr)
 			limit = d;
 		}
 	}
-	/* The beginning of a name stands for it when it is long enough to mean it. */
 	for (size_t i = 0; !best && i < nr; i++) {
-		if (strlen(word) >= 3 && !strncmp(names[i], word, strlen(word)))
+		if (begins(word, names[i]))
 			best = names[i];
 	}
 	return best;

@@ -189,15 +189,10 @@ static int take_long(struct parse *parse, const char *word, struct stoke_error *
 	return set(&found, spelled, value, err);
 }
 
-static int unknown_letter(
-	const struct parse *parse, const char *letters, const char *word, struct stoke_error *err)
+static int unknown_letter(const struct parse *parse, const char *letters, struct stoke_error *err)
 {
 	const char *command = parse->command ? parse->command->name : "";
-	size_t size = strlen(word + 1);
 
-	/* "-freq": one dash too few. */
-	if (lookup(parse, word + 1, size, 0).option)
-		return fail(err, -EINVAL, "unknown option %s; did you mean -%s?", word, word);
 	return fail(err, -EINVAL, "unknown option -%.*s; stoke %s%s--help lists what there is",
 		(unsigned char)*letters < 0x80 ? 1 : (int)strlen(letters), letters, command,
 		*command ? " " : "");
@@ -205,6 +200,9 @@ static int unknown_letter(
 
 static int take_letters(struct parse *parse, const char *word, struct stoke_error *err)
 {
+	/* "-pid 1", "-output x": one dash too few, and not "-p id". */
+	if (word[2] && lookup(parse, word + 1, strlen(word + 1), 0).option)
+		return fail(err, -EINVAL, "unknown option %s; did you mean -%s?", word, word);
 	for (const char *letters = word + 1; *letters; letters++) {
 		const struct found found = lookup(parse, NULL, 0, *letters);
 		const char spelled[3] = {'-', *letters, '\0'};
@@ -212,7 +210,7 @@ static int take_letters(struct parse *parse, const char *word, struct stoke_erro
 		int r;
 
 		if (!found.option)
-			return unknown_letter(parse, letters, word, err);
+			return unknown_letter(parse, letters, err);
 		if (found.option->value) {
 			value = letters[1] ? letters + 1 : NULL;
 			if (!value && parse->at >= parse->argc)

@@ -45,6 +45,8 @@ static const char *reason(int error)
 	case EACCES:
 	case EPERM:
 		return "permission denied";
+	case ENOTDIR:
+		return "not a directory";
 	case EISDIR:
 		return "it is a directory";
 	default:
@@ -416,7 +418,7 @@ static int commit(struct output *output)
 
 int output_commit(struct output *output, struct stoke_error *err)
 {
-	const char *slash = strrchr(output->path, '/');
+	const char *slash = output->in_place ? NULL : strrchr(output->path, '/');
 	int r = commit(output);
 
 	if (r < 0)

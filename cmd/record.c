@@ -345,14 +345,16 @@ static int add_defaults(const struct call *call, struct results *results, const 
 	const struct record_values *values = call->values;
 	const char *suffixes[] = {".svg", ".pb.gz", NULL};
 	_cleanup_free_ char *stem = output_default_stem(names);
+	char suffix[32];
 	int n = 1, status = STATUS_DONE;
 
 	if (values->format) {
-		suffixes[0] = stoke_output_suffix(values->format);
+		/* No such format: that is said as for a named file. */
+		if (stoke_output_suffix(values->format, suffix, sizeof(suffix)) < 0)
+			return results_add(results, &call->voice, directory, values->format, 0);
+		suffixes[0] = suffix;
 		suffixes[1] = NULL;
 	}
-	if (!suffixes[0]) /* no such format: say so as for a named file */
-		return results_add(results, &call->voice, directory, values->format, 0);
 	while (stem && n < 1000 && !is_free(directory, stem, n, suffixes))
 		n++;
 	for (size_t i = 0; suffixes[i] && !status; i++) {

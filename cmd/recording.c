@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/wait.h>
 #include <time.h>
 
@@ -222,27 +223,38 @@ static void say_end(const struct recording *recording)
 			time_format(time, stats.duration_ns));
 }
 
-/* The answer itself, then what it is worth, then where the files are. */
-static int tell(const struct recording *recording)
+/* The answer as text, as wide as the terminal; with what it is worth. */
+static void tell_summary(const struct recording *recording)
+{
+	struct stoke_error err = {0};
+	struct winsize size = {0};
+	char report[64];
+
+	(void)ioctl(fileno(recording->out), TIOCGWINSZ, &size); /* no terminal: 0 columns */
+	(void)snprintf(report, sizeof(report), "text:bare,width=%d",
+		size.ws_col < 60    ? 80
+		: size.ws_col > 160 ? 160
+				    : size.ws_col);
+	if (stoke_profile_report(recording->profile, report, recording->out, &err) < 0)
+		say_warning(&recording->call->voice, "%s", err.text);
+}
+
+/* The answer itself, then where the files are. */
+static void tell(const struct recording *recording)
 {
 	const struct voice *voice = &recording->call->voice;
-	struct stoke_error err = {0};
-	const char *warning;
 	const char *ssh = getenv("SSH_CONNECTION");
 
 	say_end(recording);
-	if (!voice->quiet &&
-		stoke_profile_report(recording->profile, "text:summary", recording->out, &err) < 0)
-		say_warning(voice, "%s", err.text);
+	if (voice->quiet) {
+		warnings_say(voice, recording->profile);
+		return;
+	}
+	tell_summary(recording);
 	say_idle(recording);
-	for (size_t i = 0; (warning = stoke_profile_warning(recording->profile, i)); i++)
-		say_warning(voice, "%s", warning);
-	if (voice->quiet)
-		return STATUS_DONE;
 	results_list(recording->results, recording->out);
 	if (ssh && *ssh)
 		results_fetch(recording->results, recording->out);
-	return STATUS_DONE;
 }
 
 /* The command's own, once it has one. It may outlive a window that a time or a signal ended. */
@@ -308,7 +320,7 @@ static int record(struct recording *recording)
 		status = results_write(recording->results, &recording->call->voice,
 			rooted ? rooted : recording->profile,
 			recording->values->by.nr ? NULL : recording->profile);
-	(void)tell(recording); /* nothing that could fail is left */
+	tell(recording);
 	return finish(recording, status);
 }
 

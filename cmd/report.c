@@ -87,8 +87,12 @@ static char *spelled(const struct values *values, const char *format)
 		fprintf(out, "%sn=%" PRIu64, before, values->lines.value);
 		before = ",";
 	}
-	if (values->callers)
-		fprintf(out, "%scallers=%s", before, values->callers);
+	if (values->callers) {
+		fprintf(out, "%scallers=", before);
+		/* A comma would end the parameter; the report takes globs. */
+		for (const char *p = values->callers; *p; p++)
+			fputc(*p == ',' ? '?' : *p, out);
+	}
 	if (fclose(out) == EOF) {
 		free(text);
 		return NULL;

@@ -94,6 +94,7 @@ static int try_format(const char *format, unsigned *ret_kind, struct stoke_error
 static const char *format_of(const struct voice *voice, const char *path, const char *format)
 {
 	const char *found;
+	char known[256];
 
 	if (format) {
 		size_t size = strcspn(format, ":");
@@ -111,11 +112,9 @@ static const char *format_of(const struct voice *voice, const char *path, const 
 		return NULL;
 	}
 	found = stoke_output_for(path, STOKE_OUTPUT_FORMAT | STOKE_OUTPUT_REPORT);
-	if (!found) {
-		(void)say_error(
-			voice, STATUS_USAGE, "%s: no format has this suffix; known are", path);
-		(void)stoke_help("formats", stderr);
-	}
+	if (!found)
+		(void)say_error(voice, STATUS_USAGE, "%s: no format has this suffix; known are %s",
+			path, stoke_output_suffixes(known, sizeof(known)));
 	return found;
 }
 

@@ -240,6 +240,46 @@ const char *stoke_output_for(const char *path, unsigned kind)
 	return name;
 }
 
+int stoke_output_suffix(const char *format, char *ret, size_t size)
+{
+	const char *params, *suffixes;
+	size_t name = name_size(format, &params), suffix;
+	const struct format *found = format_find(format, name);
+	const struct report *report = report_find(format, name);
+
+	suffixes = found ? found->suffixes : report ? report->suffixes : NULL;
+	if (!suffixes)
+		return -ENOENT;
+	suffixes += strspn(suffixes, " ");
+	suffix = strcspn(suffixes, " ");
+	if (!suffix || suffix >= size)
+		return suffix ? -ENOBUFS : -ENOENT;
+	memcpy(ret, suffixes, suffix);
+	ret[suffix] = '\0';
+	return 0;
+}
+
+static void append_suffixes(char *text, size_t size, const char *suffixes)
+{
+	size_t used = strlen(text);
+
+	if (suffixes && *suffixes)
+		(void)snprintf(
+			text + used, size - used, "%s%s", used ? " " : "", suffixes); /* cut */
+}
+
+char *stoke_output_suffixes(char *ret, size_t size)
+{
+	*ret = '\0';
+	for (size_t i = 0; i < nr_formats; i++) {
+		if (formats[i]->write)
+			append_suffixes(ret, size, formats[i]->suffixes);
+	}
+	for (size_t i = 0; i < nr_reports; i++)
+		append_suffixes(ret, size, reports[i]->suffixes);
+	return ret;
+}
+
 int stoke_output_binary(const char *format)
 {
 	const char *params;

@@ -156,9 +156,11 @@ const char *stoke_profile_warning(const struct stoke_profile *profile, size_t i)
 #define STOKE_OUTPUT_REPORT (1u << 1)
 /* "out.svg" -> "svg"; NULL when no format or report of that kind has such a suffix. */
 const char *stoke_output_for(const char *path, unsigned kind);
-/* "svg:width=800" -> ".svg", what files of this format or report are called by default; NULL when
- * there is none of that name. */
-const char *stoke_output_suffix(const char *format);
+/* "svg:width=800" -> ".svg", what files of this format or report are called by default: 0, -ENOENT
+ * when there is none of that name, -ENOBUFS when it does not fit. */
+int stoke_output_suffix(const char *format, char *ret, size_t size);
+/* Every suffix that has an output, blank-separated, cut where it does not fit. Returns ret. */
+char *stoke_output_suffixes(char *ret, size_t size);
 /* 1 when this format's output is binary and has no place on a terminal. */
 int stoke_output_binary(const char *format);
 /* What a word means: a format, report, event or "formats", "events". -ENOENT: nothing. */

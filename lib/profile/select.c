@@ -182,6 +182,8 @@ static int in_time(const struct select *select, size_t row)
 	uint64_t width = select->from->runs[rows->run[row]].slice_ns;
 	uint64_t start = rows->slice[row] * width;
 
+	if (!width)
+		return 1; /* a run without times: check_time() saw that none was asked for */
 	return start + width > select->options->from_ns &&
 	       (!select->options->to_ns || start < select->options->to_ns);
 }
