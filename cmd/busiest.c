@@ -106,22 +106,6 @@ void process_comm(pid_t pid, char *ret, size_t size)
 		ret[strcspn(ret, "\n")] = '\0';
 }
 
-size_t process_threads(pid_t pid)
-{
-	char path[64];
-	struct dirent *entry;
-	size_t nr = 0;
-	DIR *tasks;
-
-	(void)snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
-	tasks = opendir(path);
-	while (tasks && (entry = readdir(tasks)))
-		nr += entry->d_name[0] != '.';
-	if (tasks)
-		(void)closedir(tasks); /* only read */
-	return nr;
-}
-
 static int takes_value(const char *word)
 {
 	static const char *const words[] = {"-cp", "-classpath", "--class-path", "-p",

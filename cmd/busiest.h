@@ -13,7 +13,5 @@ void busiest_list(FILE *out);
 
 /* comm of a process, cut to size; "process" when it cannot be read. Raw bytes. */
 void process_comm(pid_t pid, char *ret, size_t size);
-/* Its threads; 0 when that cannot be read. */
-size_t process_threads(pid_t pid);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * record.c: the story of "stoke record" as its user sees it: outputs are opened, the recorder is,
- * the window runs, the profile is written and told.
+ * recording.c: the story of "stoke record" as its user sees it: outputs are opened, the recorder
+ * is, the window runs, the profile is written and told.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -11,8 +11,6 @@
 #include <time.h>
 
 #include "base/cleanup.h"
-#include "base/text.h"
-#include "cmd/busiest.h"
 #include "cmd/command.h"
 #include "cmd/inputs.h"
 #include "cmd/record.h"
@@ -22,7 +20,6 @@
 #define NS_PER_S	    1000000000ull
 #define DEFAULT_DURATION_NS (30 * NS_PER_S)
 #define DEFAULT_RATE_HZ	    99
-#define IDLE_SHARE	    0.01 /* of one core: under it the target is said to have been idle */
 
 /* Exit statuses of a program that runs another, as of env(1) and timeout(1). */
 enum { STATUS_STOKE_FAILED = 125, STATUS_NOT_RUNNABLE = 126, STATUS_NOT_FOUND = 127 };
@@ -108,10 +105,23 @@ static int open_recorder(struct recording *recording)
 	return r < 0 ? say_error(voice, status_of_error(r), "%s", err.text) : STATUS_DONE;
 }
 
+/* "30 s", "until it ends": how long it is meant to run. */
+static const char *window_format(const struct recording *recording, char *buffer, size_t size)
+{
+	if (recording->duration_ns)
+		return time_format(buffer, recording->duration_ns);
+	if (runs_target(recording))
+		return "until it ends";
+	if (!recording->options.command)
+		return "until Ctrl-C";
+	(void)snprintf(buffer, size, "while %s runs", recording->options.command[0]); /* or cut */
+	return buffer;
+}
+
 static void say_header(const struct recording *recording)
 {
 	const struct record_values *values = recording->values;
-	char time[32], rate[64];
+	char window[64], rate[64];
 
 	if (values->count.given)
 		(void)snprintf(
@@ -121,10 +131,8 @@ static void say_header(const struct recording *recording)
 			values->frequency.given ? values->frequency.value
 						: (uint64_t)DEFAULT_RATE_HZ);
 	say(&recording->call->voice, "%s; %s %s %s", stoke_recorder_target(recording->recorder),
-		recording->duration_ns	 ? time_format(time, recording->duration_ns)
-		: runs_target(recording) ? "until it ends"
-					 : "until Ctrl-C",
-		rate, stoke_recorder_event(recording->recorder));
+		window_format(recording, window, sizeof(window)), rate,
+		stoke_recorder_event(recording->recorder));
 }
 
 /* Lets the window run and takes what was sampled in it. */
@@ -184,34 +192,6 @@ static int rooted_profile(const struct recording *recording, struct stoke_profil
 	return STATUS_DONE;
 }
 
-/* An almost empty picture confuses who does not know that there was nothing to see. */
-static void say_idle(const struct recording *recording)
-{
-	const struct record_values *values = recording->values;
-	const struct voice *voice = &recording->call->voice;
-	char time[32], cpu[32];
-	struct stoke_stats stats;
-	size_t nr_threads;
-
-	stoke_profile_stats(recording->profile, &stats);
-	if ((double)stats.cpu_ns >= IDLE_SHARE * (double)stats.duration_ns && stats.samples)
-		return;
-	(void)time_format(time, stats.duration_ns);
-	(void)snprintf(cpu, sizeof(cpu), "%.2f", (double)stats.cpu_ns / NS_PER_S);
-	if (values->pids.nr != 1 || runs_target(recording)) {
-		if (!stats.samples)
-			say(voice, "no samples in %s: nothing that was recorded used the CPU",
-				time);
-		return;
-	}
-	nr_threads = process_threads((pid_t)values->pids.items[0]);
-	if (nr_threads)
-		say(voice, "PID %u used %s s of CPU in %s; %zu thread%s waited",
-			values->pids.items[0], cpu, time, nr_threads, nr_threads == 1 ? "" : "s");
-	else
-		say(voice, "PID %u used %s s of CPU in %s", values->pids.items[0], cpu, time);
-}
-
 static void say_end(const struct recording *recording)
 {
 	struct stoke_stats stats;
@@ -251,7 +231,6 @@ static void tell(const struct recording *recording)
 		return;
 	}
 	tell_summary(recording);
-	say_idle(recording);
 	results_list(recording->results, recording->out);
 	if (ssh && *ssh)
 		results_fetch(recording->results, recording->out);

@@ -48,6 +48,11 @@ int signals_open(struct signals **ret)
 		return -errno;
 	}
 	(void)sigprocmask(SIG_BLOCK, &wanted, &signals->before); /* arguments are right */
+	/*
+	 * A shell without job control starts "stoke record ... &" with SIGINT ignored; whoever
+	 * sends one by kill(1) means it all the same. SIGHUP stays as nohup(1) left it.
+	 */
+	(void)signal(SIGINT, SIG_DFL);
 	(void)signal(SIGPIPE, SIG_IGN);
 	*ret = signals;
 	return 0;

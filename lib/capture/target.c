@@ -415,7 +415,10 @@ void targets_note_child(struct targets *targets)
 
 int targets_command_status(const struct targets *targets, int *ret)
 {
-	return targets->command ? command_status(targets->command, ret) : -ENOENT;
+	if (!targets->command)
+		return -ENOENT;
+	command_reap(targets->command); /* it may outlive the recording, whose rounds do this */
+	return command_status(targets->command, ret);
 }
 
 void targets_command_kill(struct targets *targets, int signal_number)
