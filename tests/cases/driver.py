@@ -36,6 +36,10 @@ class NeedsRights(Skip):
     """Root and BPF are not there."""
 
 
+class NoMore(Exception):
+    """A check failed that all the rest of the case stands on."""
+
+
 class Checks:
     """What one case found: the lines that did not hold, and a folder of its own."""
 
@@ -49,6 +53,11 @@ class Checks:
         if not holds:
             self.failures.append(f"expected: {line}" + (f"\n  saw: {saw}" if saw != "" else ""))
         return bool(holds)
+
+    def must(self, line, holds, saw=""):
+        """As expect(), but the case ends here when it does not hold."""
+        if not self.expect(line, holds, saw):
+            raise NoMore
 
 
 def case(name, live=False, tools=()):
@@ -179,7 +188,7 @@ def record(checks, pid, seconds=2, hz=499, outputs=("x.folded",), extra=(), with
     for output in outputs:
         arguments += ["-o", output]
     ran = stoke(checks.folder, *arguments, within_s=within_s or seconds + 20, **more)
-    checks.expect("recording ends with status 0 and its files are there", ran.status == 0 and
+    checks.must("recording ends with status 0 and its files are there", ran.status == 0 and
         all((checks.folder / o).exists() for o in outputs), ran.describe())
     return ran
 
@@ -204,8 +213,12 @@ def run_one(number, name, live, tools, function):
             elif not checks.failures:
                 print(f"ok {number} - {name} # SKIP {reason}", flush=True)
                 return True
-        except Exception:  # a case that breaks is a case that failed
-            checks.failures.append(traceback.format_exc())
+        except NoMore:
+            pass  # the failure is in the list
+        except Exception as wrong:  # a case that breaks is a case that failed
+            where = [f for f in traceback.extract_tb(wrong.__traceback__) if Path(f.filename).parent == HERE]
+            places = " < ".join(f"{Path(f.filename).name}:{f.lineno}" for f in reversed(where[1:]))
+            checks.failures.append(f"{type(wrong).__name__}: {wrong} at {places}")
     held = not checks.failures
     print(f"{'ok' if held else 'not ok'} {number} - {name}", flush=True)
     for failure in checks.failures:

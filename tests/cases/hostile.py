@@ -3,10 +3,9 @@
 """SE02: what a user can put in place of a perf map. The victim is of an ordinary user, stoke is root."""
 import os
 import shutil
-import time
 
 from driver import HERE, Skip, WORKLOADS, at_least, case, enough, main, memory_limit, record
-from targets import Contained, Program, map_of
+from targets import Contained, Program, map_of, outside_tmp
 
 VICTIM, OTHER = 65534, 65533
 
@@ -115,19 +114,10 @@ def sizes(t):
 def silent(t):
     if not os.path.exists("/dev/fuse"):
         raise Skip("no /dev/fuse here")
-    program = t.folder / "jit"
-    shutil.copy(WORKLOADS / "jit", program)
-    outside = next((p for p in ("/var/tmp", "/run") if os.access(p, os.W_OK)), None)
-    copy = f"{outside}/stoke-jit-{os.getpid()}"  # /tmp is hidden in there
-    shutil.copy(program, copy)
-    os.chmod(copy, 0o755)
-    try:
+    with outside_tmp(WORKLOADS / "jit") as program:  # /tmp is hidden in there
         for step in ("open", "read"):
-            with Contained("/usr/bin/python3", HERE / "fuse.py", step, VICTIM, copy, 60, "dir", "-") as victim:
-                time.sleep(0.3)
+            with Contained("/usr/bin/python3", HERE / "fuse.py", step, VICTIM, program, 60, "dir", "-") as victim:
                 bounded(t, f"i: a file system that never answers to {step}", victim)
-    finally:
-        os.unlink(copy)
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ def run_under(t, *command, hz=999, extra=()):
     """Runs a workload as stoke's command: the recording covers its whole life. Its closing lines
     "word number" and single numbers come with what stoke left."""
     ran = stoke(t.folder, "record", "-F", hz, *extra, "-o", "x.folded", "-o", "x.pb.gz", "--", *command)
-    t.expect("recording ends with the command's status 0", ran.status == 0, ran.describe())
+    t.must("recording ends with the command's status 0", ran.status == 0, ran.describe())
     words = {m[0]: int(m[1]) for m in re.findall(r"^(\w+) (\d+)$", ran.out, re.M)}
     numbers = [int(n) for n in re.findall(r"^(\d{6,})\b", ran.out, re.M)]
     return ran, words, numbers

@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 from driver import WORKLOADS, at_least, case, enough, lying, main, memory_limit, record
-from targets import Contained, Map, Program, build, map_of, names_by_thread
+from targets import Contained, Map, Program, build, map_of, names_by_thread, outside_tmp
 
 OUT = ("x.folded", "x.pb.gz")
 
@@ -248,18 +248,16 @@ def forms(t, jit):
 
 @case("CT01 maps in other namespaces", live=True)
 def ct01(t):
-    forms(t, (WORKLOADS / "jit").resolve())
+    with outside_tmp(WORKLOADS / "jit") as jit:
+        forms(t, jit)
 
 
 @case("CT01 maps in other namespaces (where they lie)", live=True)
 def ct01_lying(t):
-    source = lying("CT01") / "jitprog.c"
-    forms(t, build_as(t, source))
-
-
-def build_as(t, source):
-    """The collection's stand-in takes --secs; forms() gives a bare number, which it ignores."""
-    return build(t, "jitprog", "gcc", "-O0", "-fno-omit-frame-pointer", "-o", "jitprog", source)
+    # The collection's stand-in takes --secs; forms() gives a bare number, which it ignores.
+    program = build(t, "jitprog", "gcc", "-O0", "-fno-omit-frame-pointer", "-o", "jitprog", lying("CT01") / "jitprog.c")
+    with outside_tmp(program) as jit:
+        forms(t, jit)
 
 
 if __name__ == "__main__":

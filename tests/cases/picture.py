@@ -21,9 +21,9 @@ def outputs(t, data):
     """Draws and converts; gives the picture after the checks that hold for every input."""
     (t.folder / "in.folded").write_bytes(data)
     ran = stoke(t.folder, "flamegraph", "in.folded", "-o", "x.svg")
-    t.expect("the SVG is written", ran.status == 0, ran.describe())
+    t.must("the SVG is written", ran.status == 0, ran.describe())
     ran = stoke(t.folder, "convert", "in.folded", "-o", "x.folded", "-o", "x.pb.gz", "-o", "x.json")
-    t.expect("folded, pprof and JSON are written", ran.status == 0, ran.describe())
+    t.must("folded, pprof and JSON are written", ran.status == 0, ran.describe())
     drawn = (t.folder / "x.svg").read_bytes()
     lint = subprocess.run(["xmllint", "--noout", "x.svg"], cwd=t.folder, capture_output=True, text=True)
     t.expect("xmllint --noout out.svg: no error", lint.returncode == 0 and not lint.stderr, lint.stderr[:500])

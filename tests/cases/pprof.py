@@ -48,7 +48,7 @@ def valid(t, text, with_odd_line):
     """text: main;a;b 5, main;a 3, [main;;b 2,] main;a;b;a 1."""
     (t.folder / "in.folded").write_text(text)
     ran = stoke(t.folder, "convert", "in.folded", "-o", "x.pb.gz")
-    t.expect("the profile is written", ran.status == 0, ran.describe())
+    t.must("the profile is written", ran.status == 0, ran.describe())
     pb = Pprof.of_file(t.folder / "x.pb.gz")
     structure(t, pb)
     t.expect("location ids in a sample run from the leaf to the root", all(
@@ -83,7 +83,7 @@ def pp01_again(t):
         [("samples", "count"), ("wall", "nanoseconds")], rows, ("wall", "nanoseconds"), 1000,
         ("/usr/bin/thing", "0123456789abcdef0123456789abcdef01234567"))))
     ran = stoke(t.folder, "convert", "in.pb", "-o", "x.pb.gz")
-    t.expect("the profile is written", ran.status == 0, ran.describe())
+    t.must("the profile is written", ran.status == 0, ran.describe())
     pb = Pprof.of_file(t.folder / "x.pb.gz")
     structure(t, pb)
     got = sorted((tuple(reversed(names)), tuple(values)) for names, values, _ in pb.rows())
@@ -100,7 +100,7 @@ def units(t, text):
     ran = stoke(t.folder, "convert", "in.folded", "-F", "99", "-d", "10", "-o", "x.pb.gz")
     if ran.status == 2 and "option" in ran.err:
         raise Skip("convert takes no rate for folded text; the recorded form is checked live")
-    t.expect("the profile is written", ran.status == 0, ran.describe())
+    t.must("the profile is written", ran.status == 0, ran.describe())
     pb = Pprof.of_file(t.folder / "x.pb.gz")
     check_units(t, pb)
     t.expect("period 10101010", abs(pb.period - 10101010) <= 1, pb.period)

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """targets.py: the processes that cases sample: workloads, contained ones, their perf maps."""
+import contextlib
 import os
+import shutil
 import subprocess
 import tempfile
 import time
@@ -70,18 +72,30 @@ class Map:
         self.path.unlink(missing_ok=True)
 
 
+@contextlib.contextmanager
+def outside_tmp(program):
+    """A copy of a program that anybody can run, where no private /tmp hides it."""
+    with tempfile.TemporaryDirectory(prefix="stoke-case-", dir="/var/tmp") as folder:
+        os.chmod(folder, 0o755)
+        copy = Path(folder) / "jit"
+        shutil.copy(program, copy)
+        copy.chmod(0o755)
+        yield copy
+
+
 class Contained:
     """A program in namespaces of its own; finds its PID out here by its name among the descendants."""
 
-    def __init__(self, *command, comm=("jit", "stoke-jit")):
-        self.process = subprocess.Popen([*map(str, command)], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    def __init__(self, *command, comm="jit"):
+        self.process = subprocess.Popen([*map(str, command)], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            start_new_session=True)
         end = time.monotonic() + 20
         self.pid = None
         while not self.pid and time.monotonic() < end:
             self.pid = self.descendant(self.process.pid, comm)
             time.sleep(0.02)
         if not self.pid:
-            self.process.kill()
+            os.killpg(self.process.pid, 9)
             raise AssertionError(f"the contained program did not start: {self.process.communicate()}")
 
     def descendant(self, pid, comm):
@@ -101,11 +115,7 @@ class Contained:
         return self
 
     def __exit__(self, *_):
-        for pid in (self.pid, self.process.pid):
-            try:
-                os.kill(pid, 9)
-            except ProcessLookupError:
-                pass  # it has ended
+        os.killpg(self.process.pid, 9)
         self.process.communicate()
 
 

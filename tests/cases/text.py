@@ -21,7 +21,7 @@ def truth_of(text):
 
 def convert(t, sources, out):
     ran = stoke(t.folder, "convert", *sources, "-o", out)
-    t.expect(f"{out} is written", ran.status == 0 and (t.folder / out).exists(), ran.describe())
+    t.must(f"{out} is written", ran.status == 0 and (t.folder / out).exists(), ran.describe())
     return ran
 
 
