@@ -59,6 +59,7 @@ struct map {
 	size_t which; /* path that was read or refused */
 	uid_t found_owner;
 	uint64_t nr_lines, nr_bad, nr_cut, nr_unstored;
+	uint64_t nr_unknown; /* asked for since the last reading, in vain */
 };
 
 static void map_close(void *state)
@@ -327,6 +328,7 @@ static int map_observe(void *state, enum observe why, uint64_t now_ns)
 	int r = 0;
 
 	map->ended = why == OBSERVE_END;
+	map->nr_unknown = 0; /* whoever got no name asks again */
 	if (map->hung)
 		return perfmap_history_commit(&map->history, now_ns);
 	if (!map->reading_ns)
@@ -362,13 +364,14 @@ static int map_observe(void *state, enum observe why, uint64_t now_ns)
 static int map_lookup(
 	void *state, struct span when, uint64_t address, struct symbol *ret, size_t max)
 {
-	const struct map *map = state;
+	struct map *map = state;
 	const struct perfmap_name *name;
 	uint32_t id = 0;
 	int r;
 
 	r = perfmap_history_lookup(
 		&map->history, when.from_ns, when.to_ns, address, map->ended, &id);
+	map->nr_unknown += r == 0;
 	if (!id || !max)
 		return r;
 	name = &map->names.items[id];
@@ -442,6 +445,11 @@ static void map_explain(void *state, struct runtime_findings *ret)
 		(void)snprintf(ret->text, sizeof(ret->text),
 			"%s: more than can be kept; %llu entries were left out", path,
 			(unsigned long long)nr_refused);
+	else if (map->nr_unknown && !map->error)
+		(void)snprintf(ret->text, sizeof(ret->text),
+			"%s is there, but has no entry for some of the generated code (%llu "
+			"addresses); it may have been written before that code was made",
+			path, (unsigned long long)map->nr_unknown);
 	else if (map->nr_bad)
 		(void)snprintf(ret->text, sizeof(ret->text),
 			"%s: %llu of %llu lines are not START SIZE NAME and were left out", path,

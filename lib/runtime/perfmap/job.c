@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -119,6 +120,18 @@ static void look_if_settled(struct perfmap_job *job)
 		       ns_of(now) - job->seen.mtime_ns > SETTLED_AFTER_NS;
 }
 
+static char *part_new(size_t size)
+{
+	char *part;
+
+	if (size < PERFMAP_PART_BYTES)
+		return malloc(size ? size : 1);
+	part = aligned_alloc(PERFMAP_PART_BYTES, PERFMAP_PART_BYTES);
+	if (part)
+		(void)madvise(part, PERFMAP_PART_BYTES, MADV_HUGEPAGE); /* faster, no more */
+	return part;
+}
+
 static int read_part(struct perfmap_job *job)
 {
 	size_t want = PERFMAP_PART_BYTES;
@@ -126,8 +139,8 @@ static int read_part(struct perfmap_job *job)
 
 	if (job->end - job->offset < want)
 		want = (size_t)(job->end - job->offset);
-	if (!job->text)
-		job->text = malloc(PERFMAP_PART_BYTES);
+	if (!job->text) /* the first part is the largest */
+		job->text = part_new(want);
 	if (!job->text)
 		return -ENOMEM;
 	n = file_read(job->fd, job->text, want, (off_t)job->offset);

@@ -12,7 +12,7 @@
 #include <sys/types.h>
 
 #define PERFMAP_MAX_BYTES   (512ull * 1024 * 1024)
-#define PERFMAP_PART_BYTES  (1024u * 1024) /* read in one go, into memory that is still warm */
+#define PERFMAP_PART_BYTES  (2u * 1024 * 1024) /* read in one go: a huge page */
 #define PERFMAP_CHECK_BYTES 4096 /* before the end of what was read: unchanged if it only grew */
 
 /* As much of a file as says whether it is the one that was read. */

@@ -121,6 +121,7 @@ Test(perfmap, prefixes_zeros_and_capitals_are_numbers)
 	    "7F6C00004000 C0 UPPER::hex_digits\n"
 	    "0X7F6C00005000 0X20 UpperPrefix\n");
 	cr_assert(eq(int, observe(10), 1));
+	cr_assert(eq(str, explanation(), ""));
 	cr_assert(eq(
 		str, owner(5, 0x7f6c000010ff), "java.lang.String com.acme.Shop.price(int, long)"));
 	cr_assert(eq(str, owner(5, 0x7f6c00001100), "?"));
@@ -130,7 +131,6 @@ Test(perfmap, prefixes_zeros_and_capitals_are_numbers)
 	cr_assert(eq(str, owner(5, 0x7f6c00005000), "UpperPrefix"));
 	cr_assert(eq(str, owner(5, 0), "?"));
 	cr_assert(eq(u64, nr_bad(), 0));
-	cr_assert(eq(str, explanation(), ""));
 }
 
 Test(perfmap, torn_lines_are_left_out_and_good_ones_stay)
@@ -148,6 +148,7 @@ Test(perfmap, torn_lines_are_left_out_and_good_ones_stay)
 	    "7f7000007000 40 last_good\n"
 	    "7f7000008000 4");
 	cr_assert(eq(int, observe(10), 1));
+	cr_assert(ne(ptr, strstr(explanation(), "8 of 11 lines"), NULL));
 	cr_assert(eq(str, owner(5, 0x7f7000001000), "first_good"));
 	cr_assert(eq(str, owner(5, 0x7f7000002000), "?"));
 	cr_assert(eq(str, owner(5, 0x7f7000003010), "?"));
@@ -158,7 +159,6 @@ Test(perfmap, torn_lines_are_left_out_and_good_ones_stay)
 	cr_assert(eq(str, owner(5, 0x7f700000703f), "last_good"));
 	cr_assert(eq(str, owner(5, 0x7f7000008000), "?"));
 	cr_assert(eq(u64, nr_bad(), 8));
-	cr_assert(ne(ptr, strstr(explanation(), "8 of 11 lines"), NULL));
 }
 
 Test(perfmap, a_torn_last_line_is_read_when_it_is_whole)
@@ -346,6 +346,20 @@ Test(perfmap, a_map_without_a_usable_line_is_told)
 	cr_assert(eq(int, observe(10), 0));
 	cr_assert(eq(str, explanation(),
 		"/tmp/perf-17.map: none of its 3 lines is START SIZE NAME: not used"));
+}
+
+Test(perfmap, a_map_without_the_entry_asked_for_is_told)
+{
+	put("");
+	cr_assert(eq(int, runtime_perfmap.observe(state, OBSERVE_END, 10), 0));
+	cr_assert(eq(str, explanation(), ""));
+	cr_assert(eq(str, owner(5, 0x1000), "?"));
+	cr_assert(ne(
+		ptr, strstr(explanation(), "no entry for some of the generated code (1 "), NULL));
+	append("1000 10 one\n");
+	cr_assert(eq(int, runtime_perfmap.observe(state, OBSERVE_END, 20), 1));
+	cr_assert(eq(str, owner(5, 0x1000), "one"));
+	cr_assert(eq(str, explanation(), ""));
 }
 
 Test(perfmap, names_stay_where_they_are)
