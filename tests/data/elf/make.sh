@@ -40,7 +40,7 @@ strip -s -o "$dir/sysroot/lib/by-id.so" "$dir/full.so"
 
 gcc $cflags -Wl,--build-id=none -o "$dir/plain.so" "$source"
 gcc $cflags -Wl,--build-id=none -DOTHER=1 -O2 -o "$dir/other.so" "$source"
-for name in beside hidden global wrong missing; do
+for name in beside hidden global wrong missing linked outside; do
 	objcopy --only-keep-debug "$dir/plain.so" "$dir/$name.debug"
 	strip -s -o "$dir/sysroot/lib/$name.so" "$dir/plain.so"
 	(cd "$dir" && objcopy --add-gnu-debuglink=$name.debug "sysroot/lib/$name.so")
@@ -49,4 +49,7 @@ mv "$dir/beside.debug" "$dir/sysroot/lib/"
 mv "$dir/hidden.debug" "$dir/sysroot/lib/.debug/"
 mv "$dir/global.debug" "$dir/sysroot/usr/lib/debug/lib/"
 objcopy --only-keep-debug "$dir/other.so" "$dir/sysroot/lib/wrong.debug"
-rm "$dir/missing.debug"
+rm "$dir/missing.debug" "$dir/linked.debug"
+# A symbolic link that leads to a file in the root, and one that only leads to a file out of it.
+ln -s /usr/lib/debug/lib/global.debug "$dir/sysroot/lib/linked.debug"
+ln -s "$(cd "$dir" && pwd)/outside.debug" "$dir/sysroot/lib/outside.debug"

@@ -55,7 +55,7 @@ Test(debugfile, is_found_by_build_id_in_the_root_of_the_target)
 
 Test(debugfile, is_found_by_link_in_three_places)
 {
-	static const char *const names[] = {"beside", "hidden", "global"};
+	static const char *const names[] = {"beside", "hidden", "global", "linked"};
 
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 		struct elf_file *debug = NULL;
@@ -81,15 +81,16 @@ Test(debugfile, may_be_missing)
 	cr_assert(eq(int, find("missing", &debug), -ENOENT));
 }
 
-/* In a root of its own, links of the target lead nowhere else; ours would be a stranger's file. */
+/* A link of the target to /x is one to /x of its root; ours would be a stranger's file. */
 Test(debugfile, links_do_not_lead_out_of_the_root)
 {
 	struct elf_file *file = NULL, *debug = NULL;
-	int root;
+	int root = open(elf_path("sysroot/lib/.debug"), O_PATH | O_DIRECTORY | O_CLOEXEC);
 
-	cr_assert(eq(int, elf_file_open(open_elf("sysroot/lib/beside.so"), &file), 0));
-	root = open(elf_path("sysroot/lib/.debug"), O_PATH | O_DIRECTORY | O_CLOEXEC);
+	cr_assert(eq(int, find("outside", &debug), -ENOENT));
+	cr_assert(eq(int, access(elf_path("sysroot/lib/outside.debug"), R_OK), 0));
 	cr_assert(ge(int, root, 0));
+	cr_assert(eq(int, elf_file_open(open_elf("sysroot/lib/beside.so"), &file), 0));
 	cr_assert(eq(int, debugfile_find(file, root, "/../beside.so", &debug), -ENOENT));
 	cr_assert(eq(int, debugfile_find(file, root, "beside.so", &debug), -ENOENT));
 	cr_assert(eq(int, debugfile_find(file, root, NULL, &debug), -ENOENT));
