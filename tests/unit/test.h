@@ -17,7 +17,10 @@
 
 static inline void check_leaks(void)
 {
-	cr_assert(eq(int, __lsan_do_recoverable_leak_check(), 0), "memory leaked");
+	/* The verdict on a test is out before its .fini runs: Criterion takes no notice of an
+	 * assert here, but a crash makes it leave with a status that meson calls an error. */
+	if (__lsan_do_recoverable_leak_check())
+		abort();
 }
 #else
 static inline void check_leaks(void)
