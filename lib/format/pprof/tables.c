@@ -116,7 +116,7 @@ static int add_mapping(struct pprof_reader *reader, const Perftools__Profiles__M
 		.limit = message->memory_limit,
 		.offset = message->file_offset};
 	_cleanup_free_ char *path = NULL;
-	uint32_t file, build_id, id;
+	uint32_t file = 0, build_id = 0, id;
 	int r = pprof_string(reader, message->filename, &file);
 
 	if (r >= 0)
