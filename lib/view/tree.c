@@ -13,6 +13,7 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "view/choose.h"
 
 #define NO_NODE UINT32_MAX
 
@@ -31,12 +32,6 @@ struct builder {
 	uint32_t *node_of; /* stack -> merged node */
 	uint64_t *self[TREE_MAX_SIDES], *total[TREE_MAX_SIDES];
 	uint32_t *first, *next; /* children, as lists */
-};
-
-/* What a function's module weighs. */
-struct module_weight {
-	uint32_t name, module;
-	uint64_t weight;
 };
 
 static uint64_t add_saturated(uint64_t a, uint64_t b)
@@ -456,65 +451,15 @@ static int flatten(struct builder *b)
 	return 0;
 }
 
-static int by_name_and_module(const void *a, const void *b)
-{
-	const struct module_weight *x = a, *y = b;
-
-	if (x->name != y->name)
-		return x->name < y->name ? -1 : 1;
-	return x->module < y->module ? -1 : x->module > y->module;
-}
-
-/* Modules have no order that is theirs but their paths'. */
-static int module_is_before(const struct builder *b, uint32_t x, uint32_t y)
-{
-	const char *x_path = b->profile->modules[x].path, *y_path = b->profile->modules[y].path;
-
-	return strcmp(x_path ? x_path : "", y_path ? y_path : "") < 0;
-}
-
-static void choose_modules(struct builder *b, struct module_weight *list, size_t nr)
-{
-	for (size_t i = 0; i < nr;) {
-		struct tree_name *name = &b->tree->names[list[i].name];
-		uint64_t best = 0;
-		size_t of = i;
-
-		for (; i < nr && list[i].name == list[of].name;) {
-			uint32_t module = list[i].module;
-			uint64_t sum = 0;
-
-			for (; i < nr && list[i].name == list[of].name && list[i].module == module;
-				i++)
-				sum = add_saturated(sum, list[i].weight);
-			if (sum > best ||
-				(sum == best && module_is_before(b, module, name->module))) {
-				best = sum;
-				name->module = module;
-			}
-		}
-	}
-}
-
 /* Each name gets the kind and the module that most of its weight has. */
 static int describe_names(struct builder *b)
 {
 	const struct stoke_profile *profile = b->profile;
-	_cleanup_free_ struct module_weight *list = NULL;
+	_cleanup_free_ struct choose_weight *list = NULL;
 	size_t nr = 0, capacity = 0;
 	int r;
 
-	for (size_t i = 1; i < b->tree->nr_names; i++) {
-		const uint64_t *weight = &b->kind_weight[i * NR_FUNCTION_KINDS];
-		uint64_t best = 0;
-
-		for (unsigned kind = 0; kind < NR_FUNCTION_KINDS; kind++) {
-			if (weight[kind] > best) {
-				best = weight[kind];
-				b->tree->names[i].kind = (uint8_t)kind;
-			}
-		}
-	}
+	choose_kinds(b->tree, b->kind_weight);
 	for (size_t f = 1; f < profile->nr_frames; f++) {
 		const struct frame *frame = &profile->frames[f];
 
@@ -530,12 +475,10 @@ static int describe_names(struct builder *b)
 			if (r < 0)
 				return r;
 			list[nr++] =
-				(struct module_weight){name, frame->module, b->frame_weight[f]};
+				(struct choose_weight){name, frame->module, b->frame_weight[f]};
 		}
 	}
-	if (nr)
-		qsort(list, nr, sizeof(*list), by_name_and_module);
-	choose_modules(b, list, nr);
+	choose_modules(b->tree, list, nr);
 	return 0;
 }
 
