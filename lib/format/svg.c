@@ -302,8 +302,13 @@ static void write_quality_json(const struct svg *svg, FILE *out)
 		const struct run *of = &svg->profile->runs[run];
 
 		for (size_t i = 0; i < of->nr_facts; i++) {
+			const char *key = strings_text(&svg->profile->strings, of->facts[i].key);
+
+			/* Warnings stand above, with those of the counts. */
+			if (strcmp(key, "warning") == 0)
+				continue;
 			fputs(nr++ ? ",[" : "[", out);
-			json_raw(out, strings_text(&svg->profile->strings, of->facts[i].key));
+			json_raw(out, key);
 			putc(',', out);
 			json_raw(out, strings_text(&svg->profile->strings, of->facts[i].value));
 			putc(']', out);
