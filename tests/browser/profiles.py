@@ -37,15 +37,21 @@ KERNEL = ["entry_SYSCALL_64_after_hwframe", "do_syscall_64", "tcp_sendmsg_locked
 
 
 def mixed(stacks=3000, seed=11):
-    """A Java server as it looks: threads, Java with inlining, native code, kernel."""
+    """A Java server as it looks: threads, Java with inlining, native code, kernel; a few ways carry
+    most of the weight, so that boxes of all widths come out."""
     rng = random.Random(seed)
+
+    def pick(items):
+        return items[0] if rng.random() < .9 else items[int(min(6, len(items)) * rng.random() ** 2)]
+
+    methods = [f"{package}.{name}.{method}" for package in PACKAGES for name in CLASSES for method in METHODS]
+    rng.shuffle(methods)
     lines = []
     for _ in range(stacks):
         stack = [rng.choice(["http-nio-8080-exec-1", "C2 CompilerThread0", "GC Thread#0"]), "start_thread"]
-        for _ in range(rng.randrange(2, 18)):
-            name = f"{rng.choice(PACKAGES)}.{rng.choice(CLASSES)}.{rng.choice(METHODS)}"
-            stack.append(name + rng.choice(["_[j]", "_[j]", "_[j]", "_[i]"]))
-        stack += rng.sample(NATIVE, rng.randrange(0, 3))
-        stack += [name + "_[k]" for name in rng.sample(KERNEL, rng.randrange(0, 4))]
+        for level in range(rng.randrange(2, 18)):
+            stack.append(pick(methods[7 * level % len(methods):] + methods) + ("_[i]" if level % 5 == 4 else "_[j]"))
+        stack += [pick(NATIVE) for _ in range(rng.randrange(0, 3))]
+        stack += [pick(KERNEL[i:]) + "_[k]" for i in range(rng.randrange(0, 4))]
         lines.append(";".join(stack) + f" {rng.randrange(1, 40)}")
     return "\n".join(lines) + "\n"
