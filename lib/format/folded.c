@@ -39,6 +39,48 @@ const struct folded_suffix *folded_suffix(const char *name, size_t size)
 	return NULL;
 }
 
+/* What is wrong with a count that is not digits. */
+static const char *explain_count(const char *count, size_t size)
+{
+	size_t digits = 0;
+
+	if (size && count[0] == '-')
+		return "the count is negative";
+	while (digits < size && count[digits] >= '0' && count[digits] <= '9')
+		digits++;
+	if (digits && digits < size && count[digits] == '.')
+		return "the count is a fraction";
+	if (digits == 1 && size > 2 && (count[1] == 'x' || count[1] == 'X'))
+		return "the count is not decimal";
+	return "no count at its end";
+}
+
+const char *folded_split(const char *line, size_t size, size_t *ret_stack, uint64_t *ret_count)
+{
+	size_t at = size;
+	uint64_t count = 0;
+
+	while (at && line[at - 1] >= '0' && line[at - 1] <= '9')
+		at--;
+	if (at == size || !at || (line[at - 1] != ' ' && line[at - 1] != '\t')) {
+		const char *blank = memrchr(line, ' ', size);
+
+		if (!blank)
+			return "no count at its end";
+		return explain_count(blank + 1, (size_t)(line + size - blank - 1));
+	}
+	if (at == 1)
+		return "no stack before the count";
+	for (size_t i = at; i < size; i++) {
+		if (__builtin_mul_overflow(count, 10, &count) ||
+			__builtin_add_overflow(count, (uint64_t)(line[i] - '0'), &count))
+			return "the count is larger than 64 bits";
+	}
+	*ret_stack = at - 1;
+	*ret_count = count;
+	return NULL;
+}
+
 /*
  * A writer merges nodes by the text of their frames, then walks them depth first. Siblings are in
  * the order of their names with what follows them in a line: ' ' for the node's own line, ';' for

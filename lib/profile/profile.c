@@ -598,6 +598,16 @@ int profile_row(struct stoke_profile *profile, uint32_t run, uint32_t stack, uin
 	return 0;
 }
 
+void profile_renumbered(struct stoke_profile *profile)
+{
+	struct profile_index *index = profile->index;
+
+	free(index->rows.slot);
+	index->rows = (struct slots){0};
+	index->nr_indexed = 0;
+	stacks_renumbered(&profile->stacks);
+}
+
 uint64_t profile_total(const struct stoke_profile *profile, unsigned value)
 {
 	uint64_t total = 0;

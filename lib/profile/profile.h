@@ -171,6 +171,9 @@ int profile_row(struct stoke_profile *profile, uint32_t run, uint32_t stack, uin
 int profile_row_append(struct stoke_profile *profile, uint32_t run, uint32_t stack, uint32_t labels,
 	uint32_t slice, const uint64_t *values);
 
+/* After nodes or rows were moved by hand: forgets where they were; they are looked for anew. */
+void profile_renumbered(struct stoke_profile *profile);
+
 /* Sum of one value over all rows (of all runs). Saturates. */
 uint64_t profile_total(const struct stoke_profile *profile, unsigned value);
 

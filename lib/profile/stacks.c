@@ -114,3 +114,10 @@ int stacks_child(struct stacks *stacks, uint32_t parent, uint32_t frame, uint32_
 	*ret = node;
 	return 0;
 }
+
+void stacks_renumbered(struct stacks *stacks)
+{
+	free(stacks->slots);
+	stacks->slots = NULL;
+	stacks->nr_slots = stacks->nr_indexed = 0;
+}

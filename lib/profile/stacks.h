@@ -28,5 +28,7 @@ int stacks_child(struct stacks *stacks, uint32_t parent, uint32_t frame, uint32_
 /* Appends a child without looking whether it is there. Mixing with stacks_child() is allowed: the
  * index catches up. */
 int stacks_append(struct stacks *stacks, uint32_t parent, uint32_t frame, uint32_t *ret);
+/* After nodes were moved by hand: the child index is made anew when it is needed. */
+void stacks_renumbered(struct stacks *stacks);
 
 #endif

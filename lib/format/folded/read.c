@@ -12,12 +12,15 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/cleanup.h"
 #include "base/error.h"
+#include "profile/prune.h"
 
 #define LINE_MAX_BYTES (64u << 20)
 #define MAX_DEPTH      UINT16_MAX
 #define MEMO_SETS      (1u << 13)
 #define MEMO_WAYS      4 /* a set is a cache line */
+#define PRUNE_NODES    (1u << 18) /* more than these, and twice what stayed, are pruned */
 #define BATCH	       16 /* frames looked up together, so that their cache misses overlap */
 
 /* A frame of the line before: where its name ends there, and its node. */
@@ -72,6 +75,9 @@ struct reader {
 	uint64_t nr_lines, nr_good, nr_bad, first_bad;
 	const char *first_reason;
 	struct memo *memo;
+	double min_share; /* 0: nothing is cut */
+	uint64_t total;
+	size_t prune_at; /* nodes */
 };
 
 static void bad_line(struct reader *reader, const char *reason)
@@ -306,46 +312,32 @@ static int find_stack(struct reader *reader, const char *stack, size_t size, uin
 	return 0;
 }
 
-/* What is wrong with a count that is not digits. */
-static const char *explain_count(const char *count, size_t size)
+/* Cuts what is too narrow so far, but for the path of the line before and held leaves. */
+static int prune(struct reader *reader)
 {
-	size_t digits = 0;
+	size_t nr_levels = reader->nr_levels, nr = nr_levels + reader->nr_held;
+	_cleanup_free_ uint32_t *open = calloc(nr + 1, sizeof(*open));
+	struct quality *quality = &reader->profile->runs[reader->run].quality;
+	uint64_t nr_cut;
+	int r;
 
-	if (size && count[0] == '-')
-		return "the count is negative";
-	while (digits < size && count[digits] >= '0' && count[digits] <= '9')
-		digits++;
-	if (digits && digits < size && count[digits] == '.')
-		return "the count is a fraction";
-	if (digits == 1 && size > 2 && (count[1] == 'x' || count[1] == 'X'))
-		return "the count is not decimal";
-	return "no count at its end";
-}
-
-const char *folded_split(const char *line, size_t size, size_t *ret_stack, uint64_t *ret_count)
-{
-	size_t at = size;
-	uint64_t count = 0;
-
-	while (at && line[at - 1] >= '0' && line[at - 1] <= '9')
-		at--;
-	if (at == size || !at || (line[at - 1] != ' ' && line[at - 1] != '\t')) {
-		const char *blank = memrchr(line, ' ', size);
-
-		if (!blank)
-			return "no count at its end";
-		return explain_count(blank + 1, (size_t)(line + size - blank - 1));
-	}
-	if (at == 1)
-		return "no stack before the count";
-	for (size_t i = at; i < size; i++) {
-		if (__builtin_mul_overflow(count, 10, &count) ||
-			__builtin_add_overflow(count, (uint64_t)(line[i] - '0'), &count))
-			return "the count is larger than 64 bits";
-	}
-	*ret_stack = at - 1;
-	*ret_count = count;
-	return NULL;
+	if (!open)
+		return -ENOMEM;
+	for (size_t i = 0; i < nr; i++)
+		open[i] = i < nr_levels ? reader->levels[i].node : reader->held[i - nr_levels].node;
+	r = profile_prune(reader->profile, reader->samples,
+		(uint64_t)(reader->min_share * (double)reader->total), open, nr, &nr_cut);
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < nr_levels; i++)
+		reader->levels[i].node = open[i];
+	for (size_t i = nr_levels; i < nr; i++)
+		reader->held[i - nr_levels].node = open[i];
+	quality->count[QUALITY_HIDDEN_NODES] += nr_cut;
+	reader->prune_at = 2 * reader->profile->stacks.nr;
+	if (reader->prune_at < PRUNE_NODES)
+		reader->prune_at = PRUNE_NODES;
+	return 0;
 }
 
 static int read_line(struct reader *reader, const char *line, size_t size)
@@ -383,9 +375,16 @@ static int read_line(struct reader *reader, const char *line, size_t size)
 		__builtin_mul_overflow(count, reader->period_ns, &values[reader->cpu]))
 		values[reader->cpu] = UINT64_MAX;
 	/* A leaf that was just appended has no row yet. */
-	return stack >= nr_nodes
-		       ? profile_row_append(reader->profile, reader->run, stack, 0, 0, values)
-		       : profile_row(reader->profile, reader->run, stack, 0, 0, values);
+	r = stack >= nr_nodes
+		    ? profile_row_append(reader->profile, reader->run, stack, 0, 0, values)
+		    : profile_row(reader->profile, reader->run, stack, 0, 0, values);
+	if (__builtin_add_overflow(reader->total, count, &reader->total))
+		reader->total = UINT64_MAX;
+	/* In unsorted text what is narrow so far may still grow. */
+	if (r >= 0 && reader->min_share > 0 && reader->append &&
+		reader->profile->stacks.nr > reader->prune_at)
+		r = prune(reader);
+	return r;
 }
 
 /* The window is about to move: the line before goes into a copy. */
@@ -537,7 +536,9 @@ int folded_read(struct stoke_profile *into, struct input *input,
 		.last = "",
 		.sorted_as_bytes = 1,
 		.sorted_as_tree = 1,
-		.append = into->stacks.nr == 1};
+		.append = into->stacks.nr == 1,
+		.min_share = options ? options->min_share : 0,
+		.prune_at = PRUNE_NODES};
 	const uint8_t *start;
 	ssize_t n = input_fill(input, 3, &start, err);
 	int r;

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* prune.c: totals in one loop backwards, the cut in one loop forwards: parents come first. */
+#include "profile/prune.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+
+struct prune {
+	struct stoke_profile *profile;
+	uint32_t left_out; /* frame */
+	uint64_t *total; /* of each old node */
+	uint8_t *kept;
+	uint32_t *map; /* old node -> new node */
+	uint32_t *rest_of; /* new node -> its "[left out]" child, 0: has none */
+	uint32_t *row_of; /* new node -> row + 1 */
+};
+
+static void prune_done(struct prune *prune)
+{
+	free(prune->total);
+	free(prune->kept);
+	free(prune->map);
+	free(prune->rest_of);
+	free(prune->row_of);
+}
+
+static uint64_t add(uint64_t a, uint64_t b)
+{
+	return __builtin_add_overflow(a, b, &a) ? UINT64_MAX : a;
+}
+
+static int make_room(struct prune *prune)
+{
+	size_t nr = prune->profile->stacks.nr;
+
+	prune->total = calloc(nr, sizeof(*prune->total));
+	prune->kept = calloc(nr, 1);
+	prune->map = calloc(nr, sizeof(*prune->map));
+	prune->rest_of = calloc(nr, sizeof(*prune->rest_of));
+	prune->row_of = calloc(nr, sizeof(*prune->row_of));
+	return prune->total && prune->kept && prune->map && prune->rest_of && prune->row_of
+		       ? 0
+		       : -ENOMEM;
+}
+
+static void judge(
+	struct prune *prune, unsigned value, uint64_t below, const uint32_t *open, size_t nr_open)
+{
+	const struct stacks *stacks = &prune->profile->stacks;
+	const struct rows *rows = &prune->profile->rows;
+
+	for (size_t i = 0; i < rows->nr; i++)
+		prune->total[rows->stack[i]] =
+			add(prune->total[rows->stack[i]], rows->value[value][i]);
+	for (size_t i = 0; i < nr_open; i++)
+		prune->kept[open[i]] = 1;
+	prune->kept[0] = 1;
+	for (size_t i = stacks->nr; i-- > 1;) {
+		uint32_t parent = stacks->parent[i];
+
+		prune->total[parent] = add(prune->total[parent], prune->total[i]);
+		prune->kept[i] |= prune->total[i] >= below;
+		prune->kept[parent] |= prune->kept[i];
+	}
+	for (size_t i = 1; i < stacks->nr; i++) {
+		if (stacks->frame[i] == prune->left_out && prune->kept[stacks->parent[i]])
+			prune->kept[i] = 1;
+	}
+}
+
+/* The number of nodes that went. There is room for the marks: each stands for a node at least. */
+static uint64_t cut_nodes(struct prune *prune)
+{
+	struct stacks *stacks = &prune->profile->stacks;
+	size_t nr = 1, nr_old = stacks->nr;
+	uint64_t nr_cut = 0;
+
+	for (size_t i = 1; i < nr_old; i++) {
+		uint32_t parent = prune->map[stacks->parent[i]];
+
+		if (!prune->kept[i])
+			continue;
+		prune->map[i] = (uint32_t)nr;
+		if (stacks->frame[i] == prune->left_out)
+			prune->rest_of[parent] = (uint32_t)nr;
+		/* What lies further on is still old: nr never passes i. */
+		stacks->frame[nr] = stacks->frame[i];
+		prune->total[nr] = parent; /* kept aside, as old parents are still read */
+		nr++;
+	}
+	for (size_t i = 1; i < nr_old; i++) {
+		uint32_t parent = stacks->parent[i], *rest;
+
+		if (prune->kept[i])
+			continue;
+		nr_cut++;
+		if (!prune->kept[parent]) { /* below a cut node: where that went */
+			prune->map[i] = prune->map[parent];
+			continue;
+		}
+		rest = &prune->rest_of[prune->map[parent]];
+		if (!*rest) {
+			*rest = (uint32_t)nr;
+			stacks->frame[nr] = prune->left_out;
+			prune->total[nr] = prune->map[parent];
+			nr++;
+		}
+		prune->map[i] = *rest;
+	}
+	for (size_t i = 1; i < nr; i++)
+		stacks->parent[i] = (uint32_t)prune->total[i];
+	stacks->nr = nr;
+	return nr_cut;
+}
+
+static void merge_rows(struct prune *prune)
+{
+	struct stoke_profile *profile = prune->profile;
+	struct rows *rows = &profile->rows;
+	size_t nr = 0;
+
+	for (size_t i = 0; i < rows->nr; i++) {
+		uint32_t stack = prune->map[rows->stack[i]], *row = &prune->row_of[stack];
+
+		if (!*row) {
+			*row = (uint32_t)++nr;
+			rows->stack[nr - 1] = stack;
+			for (unsigned v = 0; v < profile->nr_values; v++)
+				rows->value[v][nr - 1] = rows->value[v][i];
+			continue;
+		}
+		for (unsigned v = 0; v < profile->nr_values; v++)
+			rows->value[v][*row - 1] = add(rows->value[v][*row - 1], rows->value[v][i]);
+	}
+	rows->nr = nr;
+}
+
+int profile_prune(struct stoke_profile *profile, unsigned value, uint64_t below, uint32_t *open,
+	size_t nr_open, uint64_t *ret_cut)
+{
+	struct prune prune = {.profile = profile};
+	int r = profile_named_frame(profile, PROFILE_LEFT_OUT, strlen(PROFILE_LEFT_OUT),
+		FUNCTION_MARK, &prune.left_out);
+
+	if (r >= 0)
+		r = make_room(&prune);
+	if (r >= 0) {
+		judge(&prune, value, below, open, nr_open);
+		*ret_cut = cut_nodes(&prune);
+		merge_rows(&prune);
+		profile_renumbered(profile);
+		for (size_t i = 0; i < nr_open; i++)
+			open[i] = prune.map[open[i]];
+	}
+	prune_done(&prune);
+	return r < 0 ? r : 0;
+}
