@@ -203,7 +203,7 @@ static void say_end(const struct recording *recording)
 			time_format(time, stats.duration_ns));
 }
 
-/* The answer as text, as wide as the terminal; with what it is worth. */
+/* The answer as text, as wide as the terminal. */
 static void tell_summary(const struct recording *recording)
 {
 	struct stoke_error err = {0};
@@ -211,7 +211,7 @@ static void tell_summary(const struct recording *recording)
 	char report[64];
 
 	(void)ioctl(fileno(recording->out), TIOCGWINSZ, &size); /* no terminal: 0 columns */
-	(void)snprintf(report, sizeof(report), "text:bare,width=%d",
+	(void)snprintf(report, sizeof(report), "text:summary,width=%d",
 		size.ws_col < 60    ? 80
 		: size.ws_col > 160 ? 160
 				    : size.ws_col);
@@ -226,11 +226,12 @@ static void tell(const struct recording *recording)
 	const char *ssh = getenv("SSH_CONNECTION");
 
 	say_end(recording);
-	if (voice->quiet) {
-		warnings_say(voice, recording->profile);
+	if (!voice->quiet)
+		tell_summary(recording);
+	(void)fflush(recording->out); /* before what goes to the other stream; main() looks */
+	warnings_say(voice, recording->profile);
+	if (voice->quiet)
 		return;
-	}
-	tell_summary(recording);
 	results_list(recording->results, recording->out);
 	if (ssh && *ssh)
 		results_fetch(recording->results, recording->out);

@@ -93,16 +93,60 @@ static pid_t thread_group(const struct host *host, pid_t tid)
 	return line ? (pid_t)strtol(line + 6, NULL, 10) : 0;
 }
 
+/* The innermost number of a line "NSpid: 19608 7" of /proc/PID/status; 0 when there is but one. */
+static pid_t innermost_pid(const struct host *host, pid_t pid)
+{
+	char text[4096], *line, *last;
+
+	if (read_proc(host, pid, "status", text, sizeof(text)) < 0)
+		return 0;
+	line = strstr(text, "\nNSpid:");
+	if (!line)
+		return 0;
+	line += strlen("\nNSpid:");
+	line += strspn(line, " \t");
+	line[strcspn(line, "\n")] = '\0';
+	last = strrchr(line, '\t');
+	return last ? (pid_t)strtol(last, NULL, 10) : 0;
+}
+
+/* Somebody read this number inside a container: which it is here, 0 when none or several are. */
+static pid_t pid_seen_here(const struct host *host, pid_t inner)
+{
+	DIR *dir = opendir(host->proc);
+	struct dirent *entry;
+	pid_t found = 0;
+	int nr = 0;
+
+	if (!dir)
+		return 0;
+	while ((entry = readdir(dir))) {
+		pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10);
+
+		if (pid > 0 && innermost_pid(host, pid) == inner) {
+			found = pid;
+			nr++;
+		}
+	}
+	(void)closedir(dir); /* only read */
+	return nr == 1 ? found : 0;
+}
+
 static int check_process(const struct targets *targets, pid_t pid, struct stoke_error *err)
 {
 	struct stat_line line, owner = {.comm = "?"};
-	pid_t group;
+	pid_t group, outer;
 
-	if (pid <= 0 || read_stat(targets->host, pid, &line) < 0)
-		return fail(err, -ESRCH,
-			"no process %d here: it has ended, or it exists only in "
-			"another PID namespace",
-			(int)pid);
+	if (pid <= 0 || read_stat(targets->host, pid, &line) < 0) {
+		outer = pid_seen_here(targets->host, pid);
+		if (outer)
+			return fail(err, -ESRCH,
+				"no process %d here: it exists only in another PID namespace; on "
+				"this host it is %d",
+				(int)pid, (int)outer);
+		return fail(
+			err, -ESRCH, "no process %d here: it has ended, or never was", (int)pid);
+	}
 	group = thread_group(targets->host, pid);
 	if (group && group != pid) {
 		(void)read_stat(targets->host, group, &owner);
