@@ -89,9 +89,9 @@ static char *spelled(const struct values *values, const char *format)
 	}
 	if (values->callers) {
 		fprintf(out, "%scallers=", before);
-		/* A comma would end the parameter; the report takes globs. */
+		/* A comma would begin the next parameter. */
 		for (const char *p = values->callers; *p; p++)
-			fputc(*p == ',' ? '?' : *p, out);
+			fprintf(out, "%s%c", *p == ',' || *p == '\\' ? "\\" : "", *p);
 	}
 	if (fclose(out) == EOF) {
 		free(text);
