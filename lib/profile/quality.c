@@ -331,7 +331,7 @@ static void say_nothing_there(
 		return;
 	}
 	if (!state) {
-		say(text, "no samples: the input holds no stack with a count");
+		say(text, "no samples: there is no stack with a count, or none passes the filters");
 		return;
 	}
 	(void)printable(name, target ? target : "the target");

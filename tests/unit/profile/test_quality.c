@@ -216,7 +216,8 @@ Test(quality, an_empty_input_and_an_empty_choice_are_told_apart)
 {
 	uint64_t *count = begin();
 
-	cr_assert(eq(str, said(), "no samples: the input holds no stack with a count\n"));
+	cr_assert(eq(str, said(),
+		"no samples: there is no stack with a count, or none passes the filters\n"));
 	count = begin();
 	count[QUALITY_SAMPLES] = 70;
 	cr_assert(

@@ -143,7 +143,7 @@ Test(json, a_profile_of_nothing_is_valid_and_says_why)
 	cr_assert(eq(sz, json_array_size(json_object_get(root, "functions")), 0));
 	cr_assert(eq(str,
 		(char *)json_string_value(json_array_get(json_object_get(root, "warnings"), 0)),
-		"no samples: the input holds no stack with a count"));
+		"no samples: there is no stack with a count, or none passes the filters"));
 	json_decref(root);
 }
 

@@ -267,7 +267,8 @@ Test(text, nothing_sampled_is_valid_text_that_says_why)
 	says(profile, "tree",
 		"samples   0\n"
 		"quality   the input says nothing of it\n"
-		"warning   no samples: the input holds no stack with a count\n");
+		"warning   no samples: there is no stack with a count, or none passes the "
+		"filters\n");
 }
 
 Test(text, names_of_any_bytes_leave_the_columns_in_place)
