@@ -221,10 +221,35 @@ static int take_exit(struct stoke_recorder *recorder, const struct item *item)
 	return processes_exit(recorder->processes, item->task.pid, item->task.tid, item->time_ns);
 }
 
+/*
+ * The side band tells of every process on the machine; files of those that nobody asked for are not
+ * worth opening. Known are targets, what they forked, and what was sampled.
+ */
+static int wanted(const struct stoke_recorder *recorder, const struct item *item)
+{
+	if (recorder->options.flags & STOKE_ALL_CPUS)
+		return 1;
+	switch (item->kind) {
+	case ITEM_SAMPLE:
+		return 1;
+	case ITEM_MMAP:
+		return processes_find(recorder->processes, item->mmap.pid) != NULL;
+	case ITEM_COMM:
+		return processes_find(recorder->processes, item->comm.pid) != NULL;
+	case ITEM_FORK:
+		return processes_find(recorder->processes, item->task.parent_pid) != NULL;
+	case ITEM_EXIT:
+		return processes_find(recorder->processes, item->task.pid) != NULL;
+	}
+	return 0;
+}
+
 static int take_item(void *arg, const struct item *item)
 {
 	struct stoke_recorder *recorder = arg;
 
+	if (!wanted(recorder, item))
+		return 0;
 	switch (item->kind) {
 	case ITEM_SAMPLE:
 		return assembler_sample(

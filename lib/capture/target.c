@@ -375,8 +375,11 @@ int targets_watch(struct targets *targets, struct objects *objects, struct proce
 			(void)processes_scan(
 				processes, thread_group(targets->host, options->tids[i]));
 	}
-	if (r >= 0 && options->command_is_target)
+	if (r >= 0 && options->command_is_target) {
 		r = objects_add_pending(objects, command_pid(targets->command), err);
+		(void)processes_scan(
+			processes, command_pid(targets->command)); /* it is known now */
+	}
 	if (r < 0)
 		return r;
 	if (!(options->flags & STOKE_NO_CHILDREN) && options->nr_pids)
