@@ -66,24 +66,28 @@ char *number_time(char *buffer, uint64_t ns)
 		const char *unit;
 	} units[] = {{1000000000, "s"}, {1000000, "ms"}, {1000, "\xc2\xb5s"}, {1, "ns"}};
 	unsigned i = 0;
-	uint64_t whole, hundredths;
+	uint64_t n;
 
 	while (i < 3 && ns < units[i].ns)
 		i++;
-	whole = ns / units[i].ns;
-	hundredths = ns % units[i].ns * 100 / units[i].ns;
-	if (whole >= 100 || !hundredths) {
+	if (ns / units[i].ns >= 100) {
 		char count[NUMBER_ROOM];
 
-		(void)snprintf(
-			buffer, NUMBER_ROOM, "%s %s", number_count(count, whole), units[i].unit);
-	} else if (whole >= 10) {
-		(void)snprintf(buffer, NUMBER_ROOM, "%llu.%llu %s", (unsigned long long)whole,
-			(unsigned long long)hundredths / 10, units[i].unit);
-	} else {
-		(void)snprintf(buffer, NUMBER_ROOM, "%llu.%02llu %s", (unsigned long long)whole,
-			(unsigned long long)hundredths, units[i].unit);
+		n = scaled(ns, units[i].ns, 1);
+		(void)snprintf(buffer, NUMBER_ROOM, "%s %s", number_count(count, n), units[i].unit);
+		return buffer;
 	}
+	n = scaled(ns, units[i].ns, 100);
+	if (n % 100 == 0)
+		(void)snprintf(
+			buffer, NUMBER_ROOM, "%llu %s", (unsigned long long)n / 100, units[i].unit);
+	else if (n >= 1000)
+		(void)snprintf(buffer, NUMBER_ROOM, "%llu.%llu %s",
+			(unsigned long long)scaled(ns, units[i].ns, 10) / 10,
+			(unsigned long long)scaled(ns, units[i].ns, 10) % 10, units[i].unit);
+	else
+		(void)snprintf(buffer, NUMBER_ROOM, "%llu.%02llu %s", (unsigned long long)n / 100,
+			(unsigned long long)n % 100, units[i].unit);
 	return buffer;
 }
 

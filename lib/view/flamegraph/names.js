@@ -19,7 +19,8 @@ function count(n) {
 function time(ns) {
 	const units = [[1e9, 's'], [1e6, 'ms'], [1e3, '\u00b5s'], [1, 'ns']];
 	const unit = units.find(u => ns >= u[0]) || units[3], n = ns / unit[0];
-	return (n >= 100 ? count(n) : n >= 10 ? n.toFixed(1) : String(+n.toFixed(2))) + ' ' + unit[1];
+	const text = n >= 100 ? count(n) : Number.isInteger(+n.toFixed(2)) ? n.toFixed(0) : n.toFixed(n >= 10 ? 1 : 2);
+	return text + ' ' + unit[1];
 }
 
 function value(n) {

@@ -53,7 +53,10 @@ Test(number, nanoseconds_are_a_time)
 	cr_assert(eq(str, number_value(buffer, 1234567890, "ns"), "1.23 s"));
 	cr_assert(eq(str, number_value(buffer, 30000000000, "ns"), "30 s"));
 	cr_assert(eq(str, number_value(buffer, 12345678, "ns"), "12.3 ms"));
-	cr_assert(eq(str, number_value(buffer, 456789000000, "ns"), "456 s"));
+	cr_assert(eq(str, number_value(buffer, 456789000000, "ns"), "457 s"));
+	cr_assert(eq(str, number_value(buffer, 1125000000, "ns"), "1.13 s"));
+	cr_assert(eq(str, number_value(buffer, 99960000000, "ns"), "100.0 s"));
+	cr_assert(eq(str, number_value(buffer, 999999, "ns"), "1" K "000 \xc2\xb5s"));
 	cr_assert(eq(str, number_value(buffer, 17, "ns"), "17 ns"));
 	cr_assert(eq(str, number_value(buffer, 285, "samples"), "285 samples"));
 }
