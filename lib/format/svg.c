@@ -202,24 +202,18 @@ static int write_facts(struct svg *svg, FILE *out)
 	return 0;
 }
 
-/* Self time of what has no name, for profiles that say nothing of their quality. */
-static uint64_t unnamed_self(const struct tree *tree)
-{
-	uint64_t sum = 0;
-
-	for (size_t n = 0; n < tree->nr; n++) {
-		if (palette_letter(tree, tree->name[n]) == 'u')
-			sum += tree->self[0][n];
-	}
-	return sum;
-}
-
 /* The badge: the first warning up to its cause, or the first figure of the quality line. */
 static int write_verdict(struct svg *svg, FILE *out)
 {
 	const struct quality_text *quality = svg->quality;
-	uint64_t total = svg->tree->total[0][0], unnamed = unnamed_self(svg->tree);
+	uint64_t total = svg->tree->total[0][0], self[128], unnamed;
 	char share[NUMBER_ROOM];
+	int r;
+
+	r = palette_self(svg->tree, self);
+	if (r < 0)
+		return r;
+	unnamed = self['u'];
 
 	if (quality->nr) {
 		const char *first = quality->sentence[0];

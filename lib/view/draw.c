@@ -129,14 +129,16 @@ static void put_header(const struct pen *pen)
 }
 
 /* Each kind that has self time, with its share of it. */
-static void put_legend(const struct pen *pen)
+static int put_legend(const struct pen *pen)
 {
 	const struct tree *tree = pen->tree;
-	uint64_t self[128] = {0};
+	uint64_t self[128];
 	double x = DRAW_MARGIN;
+	int r;
 
-	for (size_t n = 0; n < tree->nr; n++)
-		self[(unsigned char)palette_letter(tree, tree->name[n]) & 127] += tree->self[0][n];
+	r = palette_self(tree, self);
+	if (r < 0)
+		return r;
 	for (const struct palette_kind *kind = palette; kind->letter; kind++) {
 		char text[NUMBER_ROOM * 2], share[NUMBER_ROOM];
 		uint64_t sum = self[(unsigned char)kind->letter];
@@ -152,6 +154,7 @@ static void put_legend(const struct pen *pen)
 		put_text(pen, "fg2", x + 17, 77, "", text, strlen(text));
 		x += 34 + label_width(text, strlen(text), LABEL_FONT_PX);
 	}
+	return 0;
 }
 
 static double box_y(const struct pen *pen, const struct layout_box *box)
@@ -346,12 +349,15 @@ int draw_picture(FILE *out, const struct tree *tree, const struct layout *layout
 		.name = name,
 		.class_of = class_of,
 	};
+	int r;
 
 	if (!name || !class_of)
 		return -ENOMEM;
 	classify(&pen);
 	put_header(&pen);
-	put_legend(&pen);
+	r = put_legend(&pen);
+	if (r < 0)
+		return r;
 	put_paths(&pen);
 	put_labels(&pen);
 	put_note(&pen);

@@ -7,8 +7,11 @@
  */
 #include "view/palette.h"
 
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "names/java.h"
 #include "view/utf8.h"
 
@@ -106,6 +109,23 @@ char palette_letter(const struct tree *tree, uint32_t name)
 		return 'k';
 	text = tree_text(tree, name, &size);
 	return palette_letter_of((enum function_kind)entry->kind, text, size);
+}
+
+int palette_self(const struct tree *tree, uint64_t ret[128])
+{
+	/* By name first: a name is looked at once, however many nodes have it. */
+	_cleanup_free_ uint64_t *self = calloc(tree->nr_names, sizeof(*self));
+
+	if (!self)
+		return -ENOMEM;
+	for (size_t n = 0; n < tree->nr; n++)
+		self[tree->name[n]] += tree->self[0][n];
+	memset(ret, 0, 128 * sizeof(*ret));
+	for (uint32_t i = 0; i < tree->nr_names; i++) {
+		if (self[i])
+			ret[palette_letter(tree, i) & 127] += self[i];
+	}
+	return 0;
 }
 
 enum function_kind palette_kind_of(char letter)

@@ -30,6 +30,8 @@ extern const struct palette_kind palette[];
 char palette_letter(const struct tree *tree, uint32_t name);
 /* Same for a name outside of a tree. */
 char palette_letter_of(enum function_kind kind, const char *name, size_t size);
+/* Self time (of side 0) by letter. 0 or -ENOMEM. */
+int palette_self(const struct tree *tree, uint64_t ret[128]);
 /* The kind that a letter stands for; FUNCTION_UNKNOWN for letters of no kind. */
 enum function_kind palette_kind_of(char letter);
 /* 0..3, from the module ("" when not known), else from the printable name without arguments up to
