@@ -379,7 +379,8 @@ static int put_location(struct writer *writer, uint32_t id)
 	message.address = frame->address;
 	message.line = list;
 	message.n_line = frame->nr_functions;
-	if (frame->flags) {
+	if (frame->flags !=
+		(profile->modules[frame->module].kind == MODULE_KERNEL ? FRAME_KERNEL : 0)) {
 		extra = extra_field(bytes, frame->flags);
 		message.base.unknown_fields = &extra;
 		message.base.n_unknown_fields = 1;
@@ -402,11 +403,9 @@ static int put_function(struct writer *writer, uint32_t id)
 	message.system_name = message.name;
 	if (r >= 0)
 		r = add_string(writer, function->file, &message.filename);
-	if (function->kind) {
-		extra = extra_field(bytes, function->kind);
-		message.base.unknown_fields = &extra;
-		message.base.n_unknown_fields = 1;
-	}
+	extra = extra_field(bytes, function->kind);
+	message.base.unknown_fields = &extra;
+	message.base.n_unknown_fields = 1;
 	return r < 0 ? r : put_message(writer, PPROF_FUNCTION, &message.base);
 }
 
