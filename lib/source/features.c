@@ -29,9 +29,6 @@
 #define CYCLES_PROBE_PERIOD 100000
 #define CYCLES_PROBE_NS	    5000000
 
-/* Inode number of the initial PID namespace in every kernel since 3.8 (PROC_PID_INIT_INO). */
-#define INITIAL_PID_NAMESPACE 0xEFFFFFFCu
-
 /* The start of a small file as text, NUL-terminated; its size, or -errno. */
 static ssize_t read_small(const char *folder, const char *name, char *buffer, size_t size)
 {

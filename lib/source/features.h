@@ -12,6 +12,9 @@
 
 #include "stoke.h"
 
+/* Inode number of the initial PID namespace in every kernel since 3.8 (PROC_PID_INIT_INO). */
+#define INITIAL_PID_NAMESPACE 0xEFFFFFFCu
+
 /* What decides whether events and programs may be opened. */
 struct rights {
 	uid_t uid; /* effective */

@@ -28,9 +28,6 @@
 #define RING_BYTES_EACH 1024 /* of a sample in a ring: 115 frames */
 #define DEFAULT_HZ	99
 
-/* PROC_PID_INIT_INO: the initial PID namespace, in every kernel since 3.8. */
-#define INITIAL_PID_NAMESPACE 0xEFFFFFFCu
-
 struct objects {
 	struct follow_bpf *follow;
 	struct stoke_config config;
