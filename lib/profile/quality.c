@@ -14,6 +14,7 @@
 
 #include "base/cleanup.h"
 #include "base/text.h"
+#include "profile/measure.h"
 #include "profile/profile.h"
 
 #define FEW_SAMPLES   100
@@ -47,32 +48,21 @@ static const char *const names[NR_QUALITY_COUNTS] = {
 	[QUALITY_OWN_PEAK_BYTES] = "own-peak-bytes",
 };
 
-/* Runtimes known by the name of their process: how their generated code gets names. */
+/* Runtimes known by what they have mapped: how their generated code gets names. */
 static const struct jit {
-	const char *process, *cure;
+	const char *modules[2]; /* how the file's name begins */
+	const char *cure;
 } jits[] = {
-	{"java", "java: jcmd PID Compiler.perfmap while recording (JDK 17 and later), "
-		 "perf-map-agent "
-		 "before"},
-	{"node", "node: start it with --perf-basic-prof --interpreted-frames-native-stack"},
-	{"python", "python 3.12 and later: start it with -X perf"},
-	{"dotnet", "dotnet: start it with DOTNET_PerfMapEnabled=1"},
+	{{"libjvm.so", NULL}, "java: jcmd PID Compiler.perfmap while recording (JDK 17 and later), "
+			      "perf-map-agent "
+			      "before"},
+	{{"node", "libnode.so"},
+		"node: start it with --perf-basic-prof --interpreted-frames-native-stack"},
+	{{"python3", "libpython3"}, "python 3.12 and later: start it with -X perf"},
+	{{"libcoreclr.so", NULL}, "dotnet: start it with DOTNET_PerfMapEnabled=1"},
 };
 
-/* What the stacks themselves tell, in samples (or what stands for them). */
-struct measured {
-	uint64_t jit; /* stacks with generated code */
-	uint64_t jit_without_callers; /* broken right above generated code */
-	uint64_t broken; /* broken above other code */
-	uint32_t broken_module, unnamed_module; /* the one with most of them, 0: none */
-};
-
-enum stack_state {
-	STATE_BROKEN = 1 << 0, /* under a [broken] root */
-	STATE_CODE = 1 << 1, /* has a frame of code */
-	STATE_JIT = 1 << 2, /* has one of generated code */
-	STATE_JIT_FIRST = 1 << 3 /* its outermost frame of code is generated */
-};
+#define JIT_PYTHON 2 /* of jits */
 
 const char *quality_name(enum quality_count count)
 {
@@ -130,17 +120,6 @@ static int reaches(uint64_t part, uint64_t whole, unsigned pct)
 	return part > 0 && (__uint128_t)part * 100 >= (__uint128_t)whole * pct;
 }
 
-/* The column that counts samples, or PROFILE_MAX_VALUES. */
-static unsigned samples_column(const struct stoke_profile *profile)
-{
-	for (unsigned i = 0; i < profile->nr_values; i++) {
-		if (strcmp(strings_text(&profile->strings, profile->values[i].type), "samples") ==
-			0)
-			return i;
-	}
-	return PROFILE_MAX_VALUES;
-}
-
 static void say(struct quality_text *text, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
@@ -174,134 +153,6 @@ static const char *first_fact(const struct stoke_profile *profile, const char *k
 			return value;
 	}
 	return NULL;
-}
-
-/* Outermost function of a frame. */
-static const struct function *frame_outermost(
-	const struct stoke_profile *profile, const struct frame *frame)
-{
-	unsigned last = frame->nr_functions ? frame->nr_functions - 1u : 0;
-
-	return &profile->functions[frame_function(profile, frame, last)];
-}
-
-static uint8_t state_of(const struct stoke_profile *profile, uint8_t state, uint32_t node)
-{
-	const struct frame *frame = &profile->frames[profile->stacks.frame[node]];
-	const struct function *function = frame_outermost(profile, frame);
-
-	if (function->kind == FUNCTION_ROOT)
-		return state;
-	if (function->kind == FUNCTION_MARK) {
-		const char *name = strings_text(&profile->strings, function->name);
-
-		if (!(state & STATE_CODE) && strcmp(name, "[broken]") == 0)
-			state |= STATE_BROKEN;
-		return state;
-	}
-	if (function->kind == FUNCTION_JIT)
-		state |= STATE_JIT | (state & STATE_CODE ? 0 : STATE_JIT_FIRST);
-	return state | STATE_CODE;
-}
-
-/* The module with the most weight, 0: none has any. */
-static uint32_t heaviest(const uint64_t *weight, size_t nr)
-{
-	uint32_t best = 0;
-
-	for (size_t i = 1; i < nr; i++) {
-		if (weight[i] > (best ? weight[best] : 0))
-			best = (uint32_t)i;
-	}
-	return best;
-}
-
-/* Does a frame's name say that it has none: "[libfoo.so+0x1a2b]"? */
-static int is_unnamed(const struct stoke_profile *profile, const struct frame *frame)
-{
-	const struct function *function = frame_outermost(profile, frame);
-	const char *name = strings_text(&profile->strings, function->name);
-
-	return !function->name || (name[0] == '[' && strstr(name, "+0x"));
-}
-
-struct walk {
-	uint8_t *state; /* of each node */
-	uint32_t *outermost; /* frame nearest the root that is code, of each node */
-	uint64_t *weight; /* of each node, then with those below */
-	uint64_t *broken, *unnamed; /* of each module */
-};
-
-static void walk_done(struct walk *walk)
-{
-	free(walk->state);
-	free(walk->outermost);
-	free(walk->weight);
-	free(walk->broken);
-	free(walk->unnamed);
-}
-
-static int walk_init(const struct stoke_profile *profile, struct walk *walk)
-{
-	size_t nr = profile->stacks.nr, nr_modules = profile->nr_modules;
-
-	walk->state = calloc(nr, sizeof(*walk->state));
-	walk->outermost = calloc(nr, sizeof(*walk->outermost));
-	walk->weight = calloc(nr, sizeof(*walk->weight));
-	walk->broken = calloc(nr_modules, sizeof(*walk->broken));
-	walk->unnamed = calloc(nr_modules, sizeof(*walk->unnamed));
-	if (!walk->state || !walk->outermost || !walk->weight || !walk->broken || !walk->unnamed)
-		return -ENOMEM;
-	return 0;
-}
-
-/* Parents come first: one loop forwards for what stands above, one backwards for the sums. */
-static int measure(const struct stoke_profile *profile, struct measured *ret)
-{
-	_cleanup_(walk_done) struct walk walk = {0};
-	unsigned value = samples_column(profile);
-	const struct stacks *stacks = &profile->stacks;
-
-	if (walk_init(profile, &walk) < 0)
-		return -ENOMEM;
-	if (value == PROFILE_MAX_VALUES)
-		value = profile->default_value;
-	for (size_t i = 1; i < stacks->nr; i++) {
-		uint32_t parent = stacks->parent[i];
-		uint8_t above = walk.state[parent];
-
-		walk.state[i] = state_of(profile, above, (uint32_t)i);
-		walk.outermost[i] = walk.state[i] & ~above & STATE_CODE ? stacks->frame[i]
-									: walk.outermost[parent];
-	}
-	for (size_t i = 0; profile->nr_values && i < profile->rows.nr; i++) {
-		uint32_t node = profile->rows.stack[i];
-		uint64_t weight = profile->rows.value[value][i];
-		uint8_t state = walk.state[node];
-		uint32_t module = profile->frames[walk.outermost[node]].module;
-
-		walk.weight[node] = add(walk.weight[node], weight);
-		if (state & STATE_JIT)
-			ret->jit = add(ret->jit, weight);
-		if ((state & STATE_BROKEN) && (state & STATE_JIT_FIRST)) {
-			ret->jit_without_callers = add(ret->jit_without_callers, weight);
-		} else if (state & STATE_BROKEN) {
-			ret->broken = add(ret->broken, weight);
-			walk.broken[module] = add(walk.broken[module], weight);
-		}
-	}
-	for (size_t i = stacks->nr; i-- > 1;) {
-		const struct frame *frame = &profile->frames[stacks->frame[i]];
-		uint32_t parent = stacks->parent[i];
-
-		walk.weight[parent] = add(walk.weight[parent], walk.weight[i]);
-		if (is_unnamed(profile, frame))
-			walk.unnamed[frame->module] =
-				add(walk.unnamed[frame->module], walk.weight[i]);
-	}
-	ret->broken_module = heaviest(walk.broken, profile->nr_modules);
-	ret->unnamed_module = heaviest(walk.unnamed, profile->nr_modules);
-	return 0;
 }
 
 /* ", most of it in libfoo.so", or nothing. */
@@ -381,17 +232,32 @@ static void say_lost(
 			(unsigned long long)count[QUALITY_LOST_SIDEBAND]);
 }
 
-static int has_process(const struct stoke_profile *profile, const char *prefix)
+static int has_jit(const struct stoke_profile *profile, const struct jit *jit)
 {
-	uint32_t key = strings_find(&profile->strings, "process", 7);
+	for (size_t i = 1; i < profile->nr_modules; i++) {
+		const char *path = profile->modules[i].path;
+		const char *slash = path ? strrchr(path, '/') : NULL;
 
-	for (size_t i = 0; i < profile->nr_labels; i++) {
-		const struct label *label = &profile->labels[i];
+		for (size_t j = 0; path && j < ARRAY_SIZE(jit->modules) && jit->modules[j]; j++) {
+			if (strncmp(slash ? slash + 1 : path, jit->modules[j],
+				    strlen(jit->modules[j])) == 0)
+				return 1;
+		}
+	}
+	return 0;
+}
 
-		if (label->key == key && label->str &&
-			strncmp(strings_text(&profile->strings, label->str), prefix,
-				strlen(prefix)) == 0)
-			return 1;
+/* Has a perf map's reader said already what it misses, and the cure? */
+static int has_finding(const struct stoke_profile *profile)
+{
+	for (size_t run = 0; run < profile->nr_runs; run++) {
+		for (size_t i = 0; i < profile->runs[run].nr_facts; i++) {
+			const struct fact *fact = &profile->runs[run].facts[i];
+
+			if (strcmp(strings_text(&profile->strings, fact->key), "warning") == 0 &&
+				strstr(strings_text(&profile->strings, fact->value), ".map"))
+				return 1;
+		}
 	}
 	return 0;
 }
@@ -405,7 +271,7 @@ static void say_stacks(const struct stoke_profile *profile, const struct quality
 	if (reaches(measured->jit_without_callers, measured->jit, 5))
 		say(text, "%s of the stacks in generated code have no callers: %s",
 			text_share(share, measured->jit_without_callers, measured->jit),
-			has_process(profile, "python")
+			has_jit(profile, &jits[JIT_PYTHON])
 				? "python has to be built with -fno-omit-frame-pointer"
 				: "no frame pointers there; start java with "
 				  "-XX:+PreserveFramePointer");
@@ -431,15 +297,16 @@ static void say_jit(
 	size_t n = 0, known = 0;
 
 	for (size_t i = 0; i < ARRAY_SIZE(jits); i++)
-		known += has_process(profile, jits[i].process);
+		known += has_jit(profile, &jits[i]);
 	for (size_t i = 0; i < ARRAY_SIZE(jits) && n < sizeof(cures); i++) {
-		if (!known || has_process(profile, jits[i].process))
+		if (!known || has_jit(profile, &jits[i]))
 			n += (size_t)snprintf(
 				cures + n, sizeof(cures) - n, "%s%s", n ? "; " : "", jits[i].cure);
 	}
 	if (reaches(sum->count[QUALITY_UNNAMED_JIT], frames, 1))
-		say(text, "%s of frames in generated code that no perf map names; %s",
-			text_share(share, sum->count[QUALITY_UNNAMED_JIT], frames), cures);
+		say(text, "%s of frames in generated code that no perf map names%s%s",
+			text_share(share, sum->count[QUALITY_UNNAMED_JIT], frames),
+			has_finding(profile) ? "" : "; ", has_finding(profile) ? "" : cures);
 	if (sum->count[QUALITY_STALE_JIT] > frames / STALE_WARNING)
 		say(text,
 			"%llu frames in generated code that changed hands around the sample: their "
@@ -511,7 +378,9 @@ static void say_line(const struct stoke_profile *profile, const struct quality *
 	for (size_t run = 0; run < profile->nr_runs; run++)
 		duration_ns = add(duration_ns, profile->runs[run].duration_ns);
 	if (!stacks) {
-		(void)snprintf(line, QUALITY_LINE_BYTES, "the input says nothing of it%s",
+		(void)snprintf(line, QUALITY_LINE_BYTES, "%s%s",
+			count[QUALITY_OWN_CPU_NS] ? "there is no stack to judge"
+						  : "the input says nothing of it",
 			count[QUALITY_LINES_BAD] ? ", and some of its lines were refused" : "");
 		return;
 	}
@@ -573,10 +442,10 @@ int quality_say(const struct stoke_profile *profile, struct quality_text *ret)
 {
 	struct measured measured = {0};
 	struct quality sum;
-	unsigned column = samples_column(profile);
+	unsigned column = measure_samples_column(profile);
 	uint64_t samples = 0;
 
-	if (measure(profile, &measured) < 0)
+	if (measure_stacks(profile, &measured) < 0)
 		return -ENOMEM;
 	quality_sum(profile, &sum);
 	ret->nr = 0;

@@ -43,7 +43,10 @@ static void samples(const struct place *stack, uint64_t n, const char *process)
 
 	for (; stack->name; stack++) {
 		struct frame key = {.address = 0x1000, .nr_functions = 1};
-		struct module module = {.path = (char *)stack->module, .fd = -1, .root_fd = -1};
+		struct module module = {.kind = MODULE_FILE,
+			.path = (char *)stack->module,
+			.fd = -1,
+			.root_fd = -1};
 		uint32_t frame = 0;
 
 		cr_assert(eq(int,
@@ -300,8 +303,9 @@ Test(quality, frames_without_names_say_what_would_name_them)
 	count[QUALITY_UNNAMED_KERNEL] = 200;
 	count[QUALITY_UNNAMED_UNREADABLE] = 100;
 	count[QUALITY_UNNAMED_JIT] = 400;
-	samples((struct place[]){{"[libfoo.so+0x1a2b]", FUNCTION_NATIVE, "/opt/libfoo.so"}, {0}},
-		1000, "node");
+	samples((struct place[]){{"main", FUNCTION_NATIVE, "/usr/bin/node"},
+			{"[libfoo.so+0x1a2b]", FUNCTION_NATIVE, "/opt/libfoo.so"}, {0}},
+		1000, "app.js");
 	all = said();
 	says(all, "3.0 % of frames in code without symbols, most of it in libfoo.so: "
 		  "install its -dbgsym package or keep .symtab");
@@ -310,6 +314,26 @@ Test(quality, frames_without_names_say_what_would_name_them)
 	says(all, "4.0 % of frames in generated code that no perf map names; node: "
 		  "start it with --perf-basic-prof");
 	does_not_say(all, "jcmd");
+}
+
+Test(quality, what_a_perf_map_lacks_is_not_cured_twice)
+{
+	uint64_t *count = begin();
+
+	count[QUALITY_FRAMES] = 100;
+	count[QUALITY_UNNAMED_JIT] = 50;
+	fact("warning", "/tmp/perf-42.map: not there; java: jcmd 42 Compiler.perfmap");
+	plain_samples(100);
+	cr_assert(eq(str, said(),
+		"50.0 % of frames in generated code that no perf map names\n"
+		"/tmp/perf-42.map: not there; java: jcmd 42 Compiler.perfmap\n"));
+}
+
+Test(quality, a_recording_of_nothing_has_no_stack_to_judge)
+{
+	begin()[QUALITY_OWN_CPU_NS] = 5;
+	(void)said();
+	cr_assert(eq(str, text.line, "there is no stack to judge"));
 }
 
 Test(quality, generated_code_of_an_unknown_runtime_names_them_all)
