@@ -206,6 +206,12 @@ int table_functions(const struct tree *tree, struct table **ret)
 	return 0;
 }
 
+/* Code whose name says whose it is, not the file that it was loaded from. */
+static int is_runtime(unsigned kind)
+{
+	return kind == FUNCTION_JIT || kind == FUNCTION_INTERPRETED || kind == FUNCTION_UNKNOWN;
+}
+
 int table_groups(const struct tree *tree, struct table **ret)
 {
 	_cleanup_(maker_done) struct maker maker = {0};
@@ -228,6 +234,8 @@ int table_groups(const struct tree *tree, struct table **ret)
 		r = find_row(&maker, group, n, &row_for[i]);
 		if (r < 0)
 			return r;
+		if (is_runtime(tree->names[i].kind) && group[0] != '[')
+			maker.table->rows[row_for[i]].kind = FUNCTION_JIT;
 	}
 	r = sum_tree(&maker, tree, row_for);
 	if (r < 0)

@@ -17,7 +17,7 @@ struct table_row {
 	int64_t id; /* tid of a thread, pid of a process; -1: not known, or several */
 	uint32_t nr; /* threads in a pool, places of a function in the tree */
 	uint32_t tree_name; /* index into tree->names, of functions and callers */
-	uint8_t kind; /* enum function_kind, of functions */
+	uint8_t kind; /* enum function_kind, of functions; of groups: JIT for packages, else 0 */
 };
 
 struct table {

@@ -48,8 +48,9 @@ static uint32_t end_of_path(const struct tree *tree)
 		uint32_t child = heaviest_child(tree, node);
 		unsigned pct = node == 0 ? 50 : 75;
 
-		if (!child || (__uint128_t)tree->total[0][child] * 100 <
-				      (__uint128_t)tree->total[0][node] * pct)
+		if (!child || tree->names[tree->name[child]].class == TREE_MARK ||
+			(__uint128_t)tree->total[0][child] * 100 <
+				(__uint128_t)tree->total[0][node] * pct)
 			return node;
 		node = child;
 	}

@@ -108,34 +108,41 @@ int page_say_threads(const struct page *page)
 	return say_threads(page, "threads", TABLE_THREADS, SIZE_MAX);
 }
 
-/* "packages" where there is code of runtimes or of no known kind, else "libraries". */
-static const char *groups_word(const struct tree *tree)
+static int has_packages(const struct table *groups)
 {
-	for (size_t i = 1; i < tree->nr_names; i++) {
-		uint8_t kind = tree->names[i].kind;
-
-		if (kind == FUNCTION_UNKNOWN || kind == FUNCTION_JIT ||
-			kind == FUNCTION_INTERPRETED)
-			return "packages";
+	for (size_t i = 0; i < groups->nr; i++) {
+		if (groups->rows[i].kind == FUNCTION_JIT)
+			return 1;
 	}
-	return "libraries";
+	return 0;
 }
 
+static const char *groups_word(const struct table *groups)
+{
+	return has_packages(groups) ? "packages" : "libraries";
+}
+
+/* Where there are packages, the libraries of their runtime would only fill the line. */
 int page_say_groups(const struct page *page)
 {
 	struct table *table = NULL;
+	int packages;
 	size_t used;
 	int r = table_groups(page->tree, &table);
 
 	if (r < 0)
 		return r;
-	used = table->nr ? (size_t)fprintf(page->out, "%s (total) ", groups_word(page->tree)) : 0;
+	packages = has_packages(table);
+	used = table->nr ? (size_t)fprintf(page->out, "%s (total) ", groups_word(table)) : 0;
 	for (size_t i = 0; i < table->nr; i++) {
 		const struct table_row *row = &table->rows[i];
 		char text[COLUMNS_TEXT_BYTES], share[32];
-		size_t columns = columns_fit(
-			text, row->name, row->name_size, GROUP_WIDTH, COLUMNS_CUT_START);
+		size_t columns;
 
+		if (packages && row->kind != FUNCTION_JIT)
+			continue;
+		columns = columns_fit(
+			text, row->name, row->name_size, GROUP_WIDTH, COLUMNS_CUT_START);
 		columns += 4 + strlen(columns_share(share, row->total, table->sum));
 		if (used + columns > page->width)
 			break;
@@ -158,7 +165,7 @@ int page_say_all_groups(const struct page *page)
 		return r;
 	nr = nr_shown(page, table->nr, table->nr);
 	if (nr > 0)
-		page_headline(page, groups_word(page->tree), "total", "self");
+		page_headline(page, groups_word(table), "total", "self");
 	for (size_t i = 0; i < nr; i++) {
 		const struct table_row *row = &table->rows[i];
 

@@ -238,6 +238,14 @@ Test(text, a_recursion_is_named_once_in_the_path)
 	free(text);
 }
 
+Test(text, a_way_that_is_not_known_is_no_path)
+{
+	char *text = said(folded_profile("[broken]_[m];parse;leaf 90\nmain;b 10\n"), "");
+
+	cr_expect(eq(ptr, strstr(text, "path before"), NULL), "%s", text);
+	free(text);
+}
+
 Test(text, the_summary_leaves_to_its_caller_what_it_says_itself)
 {
 	struct stoke_profile *profile = folded_profile("main 3\n");

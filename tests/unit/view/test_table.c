@@ -94,6 +94,24 @@ Test(table, a_package_counts_a_sample_once_however_often_it_is_entered)
 	done(tree, profile);
 }
 
+Test(table, packages_are_told_from_what_code_was_loaded_from)
+{
+	struct stoke_profile *profile;
+	struct tree *tree =
+		tree_of("std::sort;a.b.C.x_[j] 3\nstd::sort;Interpreter_[j] 1\n", &profile);
+	struct table *table = NULL;
+
+	cr_assert(eq(int, table_groups(tree, &table), 0));
+	cr_assert(eq(sz, table->nr, 3));
+	cr_assert(eq(str, (char *)table->rows[0].name, "std"));
+	cr_assert(eq(u8, table->rows[0].kind, FUNCTION_UNKNOWN));
+	cr_assert(eq(str, (char *)table->rows[1].name, "a.b"));
+	cr_assert(eq(u8, table->rows[1].kind, FUNCTION_JIT));
+	cr_assert(eq(u8, table->rows[2].kind, FUNCTION_UNKNOWN));
+	table_free(table);
+	done(tree, profile);
+}
+
 Test(table, callers_split_what_the_outermost_call_costs)
 {
 	struct stoke_profile *profile;
