@@ -238,7 +238,7 @@ static int by_text(const void *a, const void *b, void *arg)
 	if (x_size == y_size)
 		return x < y ? -1 : x > y;
 	if (x_size < y_size)
-		return (x & 1 ? ';' : ' ') < (unsigned char)y_text[both] ? -1 : 1;
+		return (x & 1 ? ';' : ' ') <= (unsigned char)y_text[both] ? -1 : 1;
 	return (unsigned char)x_text[both] < (y & 1 ? ';' : ' ') ? -1 : 1;
 }
 

@@ -59,6 +59,9 @@ Test(folded, equal_stacks_are_one_line_and_lines_are_sorted_as_bytes)
 {
 	ROUND("b;x 1\na;y 2\nb;x 3\na 4\na;b;c 5\n", "a 4\na;b;c 5\na;y 2\nb;x 4\n");
 	ROUND("a;b 2\na.x 1\na 3\na(int);z 4\n", "a 3\na(int);z 4\na.x 1\na;b 2\n");
+	/* a name that goes on with a blank comes behind the one that ends there */
+	ROUND("a 2 x;z 3\na 4\n", "a 4\na 2 x;z 3\n");
+	ROUND("a 4\na 2 x;z 3\n", "a 4\na 2 x;z 3\n");
 }
 
 Test(folded, sums_are_exact_in_64_bits)
