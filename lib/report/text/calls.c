@@ -16,7 +16,6 @@
 
 #define TREE_SHARE 100 /* the tree folds what is less than one part in so many */
 #define DEEPEST	   24 /* levels of indentation that are drawn */
-#define PATH_MORE  20 /* columns that a path may be wider: names are what it is for */
 #define ARROW	   " > "
 #define MORE	   "... > "
 
@@ -96,7 +95,7 @@ int page_say_path(const struct page *page)
 	static const char word[] = "path before it splits  ";
 	const struct tree *tree = page->tree;
 	uint32_t end = end_of_path(tree), first, nr = 0;
-	size_t room = page->width + PATH_MORE - strlen(word) - strlen(MORE) - PAGE_FIGURE;
+	size_t room = page->width + PAGE_MORE - strlen(word) - strlen(MORE) - PAGE_FIGURE;
 	_cleanup_free_ uint32_t *nodes = NULL;
 	char text[COLUMNS_TEXT_BYTES];
 

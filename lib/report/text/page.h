@@ -15,6 +15,7 @@
 
 #define PAGE_LINES  8 /* of a table, unless said */
 #define PAGE_FIGURE 8 /* columns of "   81 %" */
+#define PAGE_MORE   20 /* columns that lines of names may be wider than tables */
 #define PAGE_AMOUNT 12 /* columns of cores, samples or the share before the last */
 
 struct text_params {

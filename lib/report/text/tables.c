@@ -144,7 +144,7 @@ int page_say_groups(const struct page *page)
 		columns = columns_fit(
 			text, row->name, row->name_size, GROUP_WIDTH, COLUMNS_CUT_START);
 		columns += 4 + strlen(columns_share(share, row->total, table->sum));
-		if (used + columns > page->width)
+		if (used + columns > page->width + PAGE_MORE)
 			break;
 		fprintf(page->out, "   %s %s", text, share);
 		used += columns;
