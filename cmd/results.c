@@ -226,6 +226,25 @@ static char *size_format(char *buffer, unsigned long long bytes)
 	return buffer;
 }
 
+/* What to do with a file, for those who meet its format for the first time. */
+static const char *hint_of(const struct result *result)
+{
+	static const struct {
+		const char *format, *hint;
+	} hints[] = {
+		{"svg", "open in a browser"},
+		{"pprof", "stoke report; go tool pprof"},
+	};
+	size_t size = strcspn(result->format, ":");
+
+	for (size_t i = 0; i < ARRAY_SIZE(hints); i++) {
+		if (strlen(hints[i].format) == size &&
+			!memcmp(hints[i].format, result->format, size))
+			return hints[i].hint;
+	}
+	return "";
+}
+
 void results_list(const struct results *results, FILE *out)
 {
 	const char *title = "wrote";
@@ -241,14 +260,15 @@ void results_list(const struct results *results, FILE *out)
 	for (size_t i = 0; i < results->nr; i++) {
 		struct output *output = results->items[i].output;
 		const char *path = output_path(output);
+		const char *hint = hint_of(&results->items[i]);
 		char size[32];
 
 		if (!results->items[i].written || output_is_stdout(output))
 			continue;
 		fprintf(out, "%-10s", title);
 		text_print(out, path, strlen(path));
-		fprintf(out, "%*s%8s\n", (int)(widest - text_columns(path, strlen(path)) + 4), "",
-			size_format(size, output_size(output)));
+		fprintf(out, "%*s%8s%s%s\n", (int)(widest - text_columns(path, strlen(path)) + 2),
+			"", size_format(size, output_size(output)), *hint ? "    " : "", hint);
 		title = "";
 	}
 }
