@@ -315,10 +315,11 @@ static void say_jit(
 			(unsigned long long)sum->count[QUALITY_STALE_JIT]);
 	if (sum->count[QUALITY_MAP_LINES_BAD] > 0)
 		say(text,
-			"%llu lines of perf maps refused (not START SIZE NAME in hexadecimal, or "
+			"%llu line%s of perf maps refused (not START SIZE NAME in hexadecimal, or "
 			"out "
 			"of range): their code has no name; the writer has to be mended",
-			(unsigned long long)sum->count[QUALITY_MAP_LINES_BAD]);
+			(unsigned long long)sum->count[QUALITY_MAP_LINES_BAD],
+			sum->count[QUALITY_MAP_LINES_BAD] == 1 ? "" : "s");
 }
 
 static void say_names(const struct stoke_profile *profile, const struct quality *sum,
@@ -432,8 +433,9 @@ static void say_refused(
 	char line[TARGET_BYTES * 6 + 1];
 
 	if (sum->count[QUALITY_LINES_BAD] > 0)
-		say(text, "%llu lines of the input refused%s%s",
+		say(text, "%llu line%s of the input refused%s%s",
 			(unsigned long long)sum->count[QUALITY_LINES_BAD],
+			sum->count[QUALITY_LINES_BAD] == 1 ? "" : "s",
 			first ? "; the first: " : ": no stack with a count at the end",
 			first ? printable(line, first) : "");
 }
