@@ -48,7 +48,7 @@ static int convert_run(const struct call *call)
 	if (!status && !values->outputs.nr)
 		status = results_add(results, &call->voice, "-", values->format, 0);
 	if (!status)
-		status = inputs_read(call, &profile);
+		status = inputs_read(call, 0, &profile);
 	if (!status)
 		warnings_say(&call->voice, profile);
 	if (!status)

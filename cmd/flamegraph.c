@@ -74,6 +74,28 @@ static int add_default(struct results *results, const struct call *call, const c
 	return results_add(results, &call->voice, name, format ? format : "svg", 0);
 }
 
+/*
+ * A third of a pixel, a hundred times enlarged: of a large file that much does not fit into the
+ * picture's budget anyway, and memory need not follow its size.
+ */
+#define MIN_SHARE 0.00003
+
+/* Not with filters, which may be after just that, nor for outputs that are no pictures. */
+static double choose_min_share(const struct values *values)
+{
+	if (!filters_are_empty(&values->filters) ||
+		(values->format && strncmp(values->format, "svg", 3) != 0))
+		return 0;
+	for (size_t i = 0; !values->format && i < values->outputs.nr; i++) {
+		const char *format =
+			stoke_output_for(values->outputs.items[i], STOKE_OUTPUT_FORMAT);
+
+		if (format && strcmp(format, "svg") != 0)
+			return 0;
+	}
+	return MIN_SHARE;
+}
+
 static int flamegraph_run(const struct call *call)
 {
 	struct values *values = call->values;
@@ -96,7 +118,7 @@ static int flamegraph_run(const struct call *call)
 	if (!status && !values->outputs.nr)
 		status = add_default(results, call, values->format);
 	if (!status)
-		status = inputs_read(call, &profile);
+		status = inputs_read(call, choose_min_share(values), &profile);
 	if (!status)
 		warnings_say(&call->voice, profile);
 	if (!status && values->threads && !filters.by.nr)

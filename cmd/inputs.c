@@ -90,10 +90,12 @@ const struct option filter_options[] = {
 	OPTIONS_END,
 };
 
-static int read_one(const struct voice *voice, const char *path, struct stoke_profile *profile)
+static int read_one(const struct voice *voice, const char *path, double min_share,
+	struct stoke_profile *profile)
 {
 	int is_stdin = !strcmp(path, "-");
-	struct stoke_read_options options = {.name = is_stdin ? "standard input" : path};
+	struct stoke_read_options options = {
+		.name = is_stdin ? "standard input" : path, .min_share = min_share};
 	_cleanup_close_ int opened = -1;
 	struct stoke_error err = {0};
 	int fd = STDIN_FILENO;
@@ -111,7 +113,7 @@ static int read_one(const struct voice *voice, const char *path, struct stoke_pr
 	return STATUS_DONE;
 }
 
-int inputs_read(const struct call *call, struct stoke_profile **ret)
+int inputs_read(const struct call *call, double min_share, struct stoke_profile **ret)
 {
 	_cleanup_profile_ struct stoke_profile *profile = NULL;
 	int nr_stdin = 0;
@@ -124,7 +126,7 @@ int inputs_read(const struct call *call, struct stoke_profile **ret)
 	if (stoke_profile_new(&profile) < 0)
 		return say_error(&call->voice, STATUS_USAGE, "out of memory");
 	for (size_t i = 0; i < call->nr_operands; i++) {
-		int status = read_one(&call->voice, call->operands[i], profile);
+		int status = read_one(&call->voice, call->operands[i], min_share, profile);
 
 		if (status)
 			return status;
@@ -141,7 +143,7 @@ void warnings_say(const struct voice *voice, const struct stoke_profile *profile
 		say_warning(voice, "%s", warning);
 }
 
-static int is_empty(const struct filters *f)
+int filters_are_empty(const struct filters *f)
 {
 	return !f->focus && !f->ignore && !f->hide && !f->root && !f->thread && !f->pids.nr &&
 	       !f->from.given && !f->to.given && !f->flags && !f->by.nr;
@@ -167,7 +169,7 @@ int filters_apply(
 	struct stoke_profile *selected;
 	struct stoke_error err = {0};
 
-	if (is_empty(filters))
+	if (filters_are_empty(filters))
 		return STATUS_DONE;
 	if ((filters->flags & STOKE_USER_ONLY) && (filters->flags & STOKE_KERNEL_ONLY))
 		return say_error(voice, STATUS_USAGE,

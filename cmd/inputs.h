@@ -22,11 +22,14 @@ extern const char *const by_words[];
  */
 extern const struct option filter_options[];
 
-/* Every operand of the call, read into one new profile, a run each; "-" is standard input. An exit
+/* Every operand of the call, read into one new profile, a run each; "-" is standard input. What is
+ * narrower than min_share (0: nothing) may be cut to one mark while a large text is read. An exit
  * status; what is wrong has been said. */
-int inputs_read(const struct call *call, struct stoke_profile **ret);
+int inputs_read(const struct call *call, double min_share, struct stoke_profile **ret);
 /* What is wrong with a profile. The text report says so itself. */
 void warnings_say(const struct voice *voice, const struct stoke_profile *profile);
+/* 1: they leave everything as it is. */
+int filters_are_empty(const struct filters *filters);
 /* What filters leave of *profile, in its place. An exit status; what is wrong has been said. */
 int filters_apply(
 	const struct voice *voice, const struct filters *filters, struct stoke_profile **profile);
