@@ -27,11 +27,15 @@ SEC("perf_event")
 int tick(void *ctx)
 {
 	struct task_struct *task = (void *)bpf_get_current_task();
-	__u64 now_ns = bpf_ktime_get_ns(); /* before the stack is taken, which takes time itself */
-	__u32 cpu = bpf_get_smp_processor_id();
 	struct identity identity;
+	__u64 now_ns;
+	__u32 cpu;
 
-	if (current_is_wanted(task, &identity))
-		sample_take(ctx, task, &identity, cpu, now_ns, weigh(cpu, now_ns));
+	/* First of all: most ticks hit somebody else. */
+	if (!current_is_wanted(task, &identity))
+		return 0;
+	now_ns = bpf_ktime_get_ns(); /* before the stack is taken, which takes time itself */
+	cpu = bpf_get_smp_processor_id();
+	sample_take(ctx, task, &identity, cpu, now_ns, weigh(cpu, now_ns));
 	return 0;
 }
