@@ -93,8 +93,9 @@ def may_sample():
 
 
 def enough(need_s):
-    """Seconds a step may take: more where the sanitizers slow stoke down."""
-    return need_s * (4 if SANITIZED else 1)
+    """Seconds of wall time a step may take: more where sanitizers slow stoke down and others run."""
+    crowd = max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
+    return need_s * (4 if SANITIZED else 1) * crowd
 
 
 def memory_limit(limit_bytes):
