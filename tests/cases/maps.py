@@ -6,11 +6,12 @@ A look-up "ADDRESS NAME" is checked with a thread that stays in a jump to itself
 address, so that every sample of it asks stoke for exactly this address.
 """
 import os
+import re
 import shutil
 import time
 from pathlib import Path
 
-from driver import WORKLOADS, at_least, case, enough, lying, main, memory_limit, record
+from driver import WORKLOADS, at_least, case, enough, lying, main, memory_limit, record, stoke
 from targets import Contained, Map, Program, build, map_of, names_by_thread, outside_tmp
 
 OUT = ("x.folded", "x.pb.gz")
@@ -117,12 +118,13 @@ def pm03_lying(t):
 
 @case("PM03 an address used again is two functions", live=True)
 def pm03_reuse(t):
-    with Program("jit", 4, "name", "jit::before", "reuse", "jit::after") as jit:
-        jit.says("\n")
-        ran = record(t, jit.pid, 10, 499, OUT)
-        map_of(jit.pid).unlink(missing_ok=True)
+    ran = stoke(t.folder, "record", "-F", 499, "-o", "x.folded", "--", (WORKLOADS / "jit").resolve(), 5, "name",
+        "jit::before", "reuse", "jit::after")
+    for pid in re.findall(r"(\d+) jit", ran.said):
+        map_of(pid).unlink(missing_ok=True)
+    t.must("recorded", ran.status == 0, ran.describe())
     got = ran.folded().user()
-    # Readings are at most 1 s apart, so at most that much of 4 s is named by the wrong side.
+    # Readings are at most 1 s apart, so at most that much of 5 s is named by the wrong side.
     for name in ("jit::before", "jit::after"):
         t.expect(f"{name} has its half, within the second between two readings", 0.2 < got.leaf(name) < 0.8, got.head())
     t.expect("every sample has one of the two names", got.leaf("jit::before") + got.leaf("jit::after") >= 0.95, got.head())

@@ -9,24 +9,39 @@
 
 static uint64_t end_ns;
 
-HOT static void *reader(void *arg)
+HOT static long read_some(int fd)
 {
 	static char buffer[4096];
+	long n = read(fd, buffer, sizeof(buffer));
+
+	__asm__ volatile("" : "+r"(n));
+	return n;
+}
+
+HOT static void sleep_some(void)
+{
+	struct timespec moment = {.tv_nsec = 1000};
+
+	(void)nanosleep(&moment, NULL);
+	__asm__ volatile("");
+}
+
+HOT static void *reader(void *arg)
+{
 	int fd = open("/dev/zero", O_RDONLY | O_CLOEXEC);
 
 	while (fd >= 0 && clock_ns(CLOCK_MONOTONIC) < end_ns)
 		for (int i = 0; i < 100; i++)
-			if (read(fd, buffer, sizeof(buffer)) < 0)
+			if (read_some(fd) < 0)
 				return arg;
 	return arg;
 }
 
 HOT static void *sleeper(void *arg)
 {
-	struct timespec moment = {.tv_nsec = 1000};
-
 	while (clock_ns(CLOCK_MONOTONIC) < end_ns)
-		(void)nanosleep(&moment, NULL);
+		for (int i = 0; i < 100; i++)
+			sleep_some();
 	return arg;
 }
 
