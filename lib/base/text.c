@@ -80,6 +80,9 @@ static size_t printable(const unsigned char *p, size_t size, char buffer[6], con
 	if (c == NOT_A_CHARACTER) {
 		*ret_form = "\xef\xbf\xbd";
 		*ret_form_size = 3;
+	} else if (c == '\t') {
+		*ret_form = " "; /* which is what it shows as everywhere */
+		*ret_form_size = 1;
 	} else if (is_harmful(c)) {
 		*ret_form = buffer;
 		*ret_form_size = spell_out(buffer, c);

@@ -14,10 +14,10 @@
 /*
  * Writes a printable form of in to out, at most room bytes, never half a character; returns the
  * bytes written, or SIZE_MAX when they do not fit. Invalid UTF-8 becomes U+FFFD (one for each
- * maximal part, as Unicode 15 3.9 recommends); C0, DEL, C1, U+200B-200F, U+202A-202E, U+2066-2069,
- * U+FEFF, U+FFFE and U+FFFF, which could forge a name or drive a terminal, are spelled out as
- * "\x1b" or
- * "\u202e". Everything else stays. Room for 6 * size always suffices.
+ * maximal part, as Unicode 15 3.9 recommends), a tab a blank; other C0, DEL, C1, U+200B-200F,
+ * U+202A-202E, U+2066-2069, U+FEFF, U+FFFE and U+FFFF, which could forge a name or drive a
+ * terminal, are spelled out as "\x1b" or "\u202e". Everything else stays. Room for 6 * size always
+ * suffices.
  */
 size_t text_printable(char *out, size_t room, const char *in, size_t size);
 /* Same, to a stream. */

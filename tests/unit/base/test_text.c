@@ -58,6 +58,11 @@ Test(text, characters_that_drive_or_forge_are_spelled_out)
 		"\\u200b\\u2066\\ufeff\\ufffe\\uffff");
 }
 
+Test(text, a_tab_is_a_blank)
+{
+	PRINTABLE("tab\there", "tab here");
+}
+
 Test(text, what_does_not_fit_is_refused_whole)
 {
 	char out[4] = "....";
