@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""fuse.py open|read UID COMMAND...: runs COMMAND as UID in a mount namespace of its own, whose /tmp is
-a file system that holds any file asked for and never answers to that step of reading it.
+"""fuse.py UID COMMAND...: runs COMMAND as UID in a mount namespace of its own, whose /tmp is a file
+system that holds any file asked for and never answers when one is read.
 Speaks the kernel's protocol (linux/fuse.h) itself; ends with the command."""
 import ctypes
 import os
@@ -33,14 +33,14 @@ def answer(opcode, node, uid):
     return None if opcode == FORGET else ENOSYS
 
 
-def serve(device, silent, uid):
+def serve(device, uid):
     while True:
         try:
             request = os.read(device, 1 << 20)
         except OSError:
             return
         _, opcode, unique, node = struct.unpack_from("<2I2Q", request)
-        if opcode == silent:
+        if opcode == READ:
             continue
         body = answer(opcode, node, uid)
         if body is None:
@@ -50,7 +50,7 @@ def serve(device, silent, uid):
 
 
 def main():
-    silent, uid, command = {"open": OPEN, "read": READ}[sys.argv[1]], int(sys.argv[2]), sys.argv[3:]
+    uid, command = int(sys.argv[1]), sys.argv[2:]
     libc = ctypes.CDLL(None, use_errno=True)
     device = os.open("/dev/fuse", os.O_RDWR | os.O_CLOEXEC)
     options = f"fd={device},rootmode=40000,user_id=0,group_id=0,allow_other".encode()
@@ -63,7 +63,7 @@ def main():
         os.execvp("setpriv", ["setpriv", f"--reuid={uid}", f"--regid={uid}", "--clear-groups", *command])
     server = os.fork()
     if not server:
-        serve(device, silent, uid)
+        serve(device, uid)
         os._exit(0)
     os.close(device)
     os.waitpid(child, 0)

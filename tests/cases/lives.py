@@ -238,14 +238,6 @@ def exec_(t):
         t.expect(f"{name} has its half", 0.3 < got.inclusive(name) < 0.7, got.head())
 
 
-@case("a process whose first thread has ended", live=True)
-def leader(t):
-    with Program("leader", 20) as target:
-        time.sleep(0.3)
-        got = record(t, target.pid, 2, 299).folded().user()
-    t.expect("the thread that lives on is sampled and named", got.inclusive("survivor") >= 0.97 and got.total > 50, got.head())
-
-
 @case("a thread that renames itself", live=True)
 def rename(t):
     ran, _, _ = run_under(t, workload("rename"), "3", hz=499)

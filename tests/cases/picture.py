@@ -41,11 +41,13 @@ def outputs(t, data):
 def unchanged(t, data):
     drawn = outputs(t, data)
     total = sum(n for _, n in lines_of(data))
-    # A ";" in a name of folded text is a separator, so "&lt;" is two frames there: paths are compared.
+    # A ";" in a name of folded text is a separator, so "&lt;" is two frames there, and one without a
+    # name at the end: paths are compared.
     paths = {";".join(path): count for path, _, count in drawn.nodes}
     for name, count in lines_of(data):
         name = name.decode()
-        t.expect(f"{name}\t{count}\t{100 * count / total}%", count in (paths.get(f"{root}main;{name}")
+        path = ";".join(part or "[unknown]" for part in name.split(";"))
+        t.expect(f"{name}\t{count}\t{100 * count / total}%", count in (paths.get(f"{root}main;{path}")
             for root in ("", drawn.nodes[0][0][0] + ";")), paths)
     t.expect(f"main\t{total}\t100%", drawn.total == total and drawn.total_of("main") == total, drawn.total)
     return drawn
