@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/text.h"
 
 const char *const by_words[] = {"process", "thread", "pool", "cpu", NULL};
 
@@ -131,8 +132,25 @@ int inputs_read(const struct call *call, double min_share, struct stoke_profile 
 		if (status)
 			return status;
 	}
+	stats_say(&call->voice, profile);
 	*ret = take_pointer(profile);
 	return STATUS_DONE;
+}
+
+void stats_say(const struct voice *voice, const struct stoke_profile *profile)
+{
+	char samples[32], expected[32], stacks[32], lost[32];
+	struct stoke_stats stats;
+
+	if (!voice->verbose)
+		return;
+	stoke_profile_stats(profile, &stats);
+	if (stats.expected)
+		say_more(voice, "%s samples expected, %s lost",
+			text_count(expected, stats.expected), text_count(lost, stats.lost));
+	say_more(voice, "%s samples, %s stacks, %u threads, %u processes",
+		text_count(samples, stats.samples), text_count(stacks, stats.stacks),
+		stats.nr_threads, stats.nr_processes);
 }
 
 void warnings_say(const struct voice *voice, const struct stoke_profile *profile)

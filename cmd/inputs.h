@@ -26,6 +26,8 @@ extern const struct option filter_options[];
  * narrower than min_share (0: nothing) may be cut to one mark while a large text is read. An exit
  * status; what is wrong has been said. */
 int inputs_read(const struct call *call, double min_share, struct stoke_profile **ret);
+/* How much there is of everything, for -v. */
+void stats_say(const struct voice *voice, const struct stoke_profile *profile);
 /* What is wrong with a profile. The text report says so itself. */
 void warnings_say(const struct voice *voice, const struct stoke_profile *profile);
 /* 1: they leave everything as it is. */

@@ -226,6 +226,7 @@ static void tell(const struct recording *recording)
 	const char *ssh = getenv("SSH_CONNECTION");
 
 	say_end(recording);
+	stats_say(voice, recording->profile);
 	if (!voice->quiet)
 		tell_summary(recording);
 	(void)fflush(recording->out); /* before what goes to the other stream; main() looks */

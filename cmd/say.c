@@ -36,6 +36,17 @@ void say(const struct voice *voice, const char *format, ...)
 	va_end(args);
 }
 
+void say_more(const struct voice *voice, const char *format, ...)
+{
+	va_list args;
+
+	if (!voice->verbose)
+		return;
+	va_start(args, format);
+	speak("", NULL, format, args);
+	va_end(args);
+}
+
 void say_warning(const struct voice *voice, const char *format, ...)
 {
 	va_list args;

@@ -17,6 +17,9 @@ struct voice {
 
 /* "stoke: ...", unless quiet. */
 void say(const struct voice *voice, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* "stoke: ...", only with -v. */
+void say_more(const struct voice *voice, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
 /* "stoke: warning: ...". */
 void say_warning(const struct voice *voice, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
