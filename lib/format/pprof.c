@@ -16,7 +16,8 @@
 #include "base/text.h"
 #include "profile.pb-c.h"
 
-#define PAGE 4096u
+#define PAGE	  4096u
+#define LAST_RANK 2u
 
 struct writer {
 	const struct stoke_profile *profile;
@@ -323,6 +324,18 @@ static int put_mapping(struct writer *writer, uint32_t id)
 	return r < 0 ? r : put_message(writer, PPROF_MAPPING, &message.base);
 }
 
+/* pprof's first mapping is the main binary: programs stand before libraries, the kernel last. */
+static unsigned mapping_rank(const struct module *module)
+{
+	const char *path = module->path ? module->path : "", *name = strrchr(path, '/');
+
+	if (module->kind == MODULE_KERNEL || strncmp(path, "[kernel", 7) == 0)
+		return LAST_RANK;
+	if (module->kind == MODULE_VDSO || module->kind == MODULE_JIT || path[0] != '/')
+		return 1;
+	return strstr(name, ".so") != NULL;
+}
+
 /* Without any mapping, go tool pprof invents one and misses its binary. */
 static int put_mappings(struct writer *writer)
 {
@@ -330,10 +343,13 @@ static int put_mappings(struct writer *writer)
 	size_t nr = 0;
 	int r = 0;
 
-	for (size_t i = 1; r >= 0 && i < writer->profile->nr_modules; i++) {
-		if (writer->module_used[i]) {
-			r = put_mapping(writer, (uint32_t)i);
-			nr++;
+	for (unsigned rank = 0; rank <= LAST_RANK; rank++) {
+		for (size_t i = 1; r >= 0 && i < writer->profile->nr_modules; i++) {
+			if (writer->module_used[i] &&
+				mapping_rank(&writer->profile->modules[i]) == rank) {
+				r = put_mapping(writer, (uint32_t)i);
+				nr++;
+			}
 		}
 	}
 	if (r < 0 || nr)

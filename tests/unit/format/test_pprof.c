@@ -456,6 +456,46 @@ Test(pprof, a_recording_comes_back_as_it_was)
 	stoke_profile_free(back);
 }
 
+Test(pprof, the_program_is_the_first_mapping_and_the_kernel_the_last)
+{
+	static const struct module modules[3] = {
+		{.kind = MODULE_KERNEL, .fd = -1, .root_fd = -1},
+		{.kind = MODULE_FILE,
+			.path = "/usr/lib/libx.so.6",
+			.fd = -1,
+			.root_fd = -1,
+			.ino = 1},
+		{.kind = MODULE_FILE,
+			.path = "/usr/bin/program",
+			.fd = -1,
+			.root_fd = -1,
+			.ino = 2},
+	};
+	struct stoke_profile *profile, *back;
+	uint32_t run, frame, node = 0;
+	unsigned value;
+
+	cr_assert(zero(int, stoke_profile_new(&profile)));
+	cr_assert(zero(int, profile_run(profile, "target", &run)));
+	cr_assert(zero(int, profile_value(profile, "samples", "count", &value)));
+	for (size_t i = 0; i < 3; i++) {
+		struct frame key = {.address = 0x1000};
+		struct symbol name = {.name = "f", .name_size = 1, .kind = FUNCTION_NATIVE};
+
+		cr_assert(zero(int, profile_module(profile, &modules[i], &key.module)));
+		cr_assert(zero(int, profile_frame(profile, &key, &frame)));
+		cr_assert(zero(int, profile_name_frame(profile, frame, &name, 1)));
+		cr_assert(zero(int, stacks_child(&profile->stacks, node, frame, &node)));
+	}
+	cr_assert(zero(int, profile_row(profile, run, node, 0, 0, (uint64_t[]){1})));
+	back = read_back(profile);
+	cr_assert(eq(sz, back->nr_modules, 4));
+	cr_expect(eq(str, back->modules[1].path, "/usr/bin/program"));
+	cr_expect(eq(str, back->modules[2].path, "/usr/lib/libx.so.6"));
+	stoke_profile_free(back);
+	stoke_profile_free(profile);
+}
+
 Test(pprof, what_was_read_is_written_the_same)
 {
 	struct stoke_profile *profile = full_profile(), *once = read_back(profile),
