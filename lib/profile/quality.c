@@ -120,6 +120,15 @@ static int reaches(uint64_t part, uint64_t whole, unsigned pct)
 	return part > 0 && (__uint128_t)part * 100 >= (__uint128_t)whole * pct;
 }
 
+/*
+ * Are more missing than three standard deviations of a count? A task that runs in pieces shorter
+ * than the period meets a number of samples that scatters like that, and nobody stole anything.
+ */
+static int exceeds_chance(uint64_t missing, uint64_t expected)
+{
+	return (__uint128_t)missing * missing > (__uint128_t)expected * 9;
+}
+
 static void say(struct quality_text *text, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
@@ -219,7 +228,8 @@ static void say_lost(
 			"loss is even",
 			text_share(share, lost, all), cause, less);
 	}
-	if (reaches(count[QUALITY_NOT_TAKEN], count[QUALITY_EXPECTED], 5))
+	if (reaches(count[QUALITY_NOT_TAKEN], count[QUALITY_EXPECTED], 5) &&
+		exceeds_chance(count[QUALITY_NOT_TAKEN], count[QUALITY_EXPECTED]))
 		say(text,
 			"%s of the samples expected were never taken (stolen or throttled CPU, not "
 			"lost by stoke): shares stay right, cores are too low; a quieter machine "

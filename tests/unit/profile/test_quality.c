@@ -187,6 +187,17 @@ Test(quality, what_was_never_taken_is_not_called_lost)
 	does_not_say(all, "samples lost");
 }
 
+Test(quality, what_chance_explains_is_not_blamed_on_the_machine)
+{
+	uint64_t *count = begin();
+
+	count[QUALITY_SAMPLES] = 110;
+	count[QUALITY_EXPECTED] = 118;
+	count[QUALITY_NOT_TAKEN] = 8;
+	plain_samples(110);
+	cr_assert(eq(str, said(), ""));
+}
+
 Test(quality, an_idle_target_is_named_with_the_cpu_it_used)
 {
 	(void)begin();
