@@ -9,6 +9,7 @@ struct values {
 	struct filters filters;
 	struct texts outputs;
 	const char *format;
+	struct amount frequency, duration;
 };
 
 static const struct option options[] = {
@@ -24,6 +25,20 @@ static const struct option options[] = {
 		.value = "NAME",
 		.offset = offsetof(struct values, format),
 		.help = "instead of the one that FILE's suffix says; alone: to standard output"},
+	{.name = "freq",
+		.letter = 'F',
+		.type = OPTION_NUMBER,
+		.value = "HZ",
+		.min = 1,
+		.max = 1000000,
+		.offset = offsetof(struct values, frequency),
+		.help = "folded text was sampled at this rate: makes CPU time of its counts"},
+	{.name = "duration",
+		.letter = 'd',
+		.type = OPTION_TIME,
+		.value = "TIME",
+		.offset = offsetof(struct values, duration),
+		.help = "and for this long"},
 	{.type = OPTION_TABLE, .table = filter_options, .offset = offsetof(struct values, filters)},
 	OPTIONS_END,
 };
@@ -33,6 +48,8 @@ static int convert_run(const struct call *call)
 	struct values *values = call->values;
 	_cleanup_profile_ struct stoke_profile *profile = NULL;
 	_cleanup_results_ struct results *results = NULL;
+	const struct stoke_read_options how = {
+		.frequency_hz = values->frequency.value, .duration_ns = values->duration.value};
 	int status = STATUS_DONE;
 
 	if (!call->nr_operands)
@@ -48,7 +65,7 @@ static int convert_run(const struct call *call)
 	if (!status && !values->outputs.nr)
 		status = results_add(results, &call->voice, "-", values->format, 0);
 	if (!status)
-		status = inputs_read(call, 0, &profile);
+		status = inputs_read(call, &how, &profile);
 	if (!status)
 		warnings_say(&call->voice, profile);
 	if (!status)

@@ -101,6 +101,7 @@ static int flamegraph_run(const struct call *call)
 	struct values *values = call->values;
 	_cleanup_profile_ struct stoke_profile *profile = NULL;
 	_cleanup_results_ struct results *results = NULL;
+	const struct stoke_read_options how = {.min_share = choose_min_share(values)};
 	unsigned thread = STOKE_BY_THREAD - 1;
 	struct filters filters = values->filters;
 	int status = STATUS_DONE;
@@ -118,7 +119,7 @@ static int flamegraph_run(const struct call *call)
 	if (!status && !values->outputs.nr)
 		status = add_default(results, call, values->format);
 	if (!status)
-		status = inputs_read(call, choose_min_share(values), &profile);
+		status = inputs_read(call, &how, &profile);
 	if (!status)
 		warnings_say(&call->voice, profile);
 	if (!status && values->threads && !filters.by.nr)

@@ -91,16 +91,16 @@ const struct option filter_options[] = {
 	OPTIONS_END,
 };
 
-static int read_one(const struct voice *voice, const char *path, double min_share,
-	struct stoke_profile *profile)
+static int read_one(const struct voice *voice, const char *path,
+	const struct stoke_read_options *how, struct stoke_profile *profile)
 {
 	int is_stdin = !strcmp(path, "-");
-	struct stoke_read_options options = {
-		.name = is_stdin ? "standard input" : path, .min_share = min_share};
+	struct stoke_read_options options = *how;
 	_cleanup_close_ int opened = -1;
 	struct stoke_error err = {0};
 	int fd = STDIN_FILENO;
 
+	options.name = is_stdin ? "standard input" : path;
 	if (is_stdin && isatty(STDIN_FILENO))
 		say(voice, "reading a profile from the terminal; Ctrl-D ends it");
 	if (!is_stdin) {
@@ -114,7 +114,8 @@ static int read_one(const struct voice *voice, const char *path, double min_shar
 	return STATUS_DONE;
 }
 
-int inputs_read(const struct call *call, double min_share, struct stoke_profile **ret)
+int inputs_read(
+	const struct call *call, const struct stoke_read_options *how, struct stoke_profile **ret)
 {
 	_cleanup_profile_ struct stoke_profile *profile = NULL;
 	int nr_stdin = 0;
@@ -127,7 +128,7 @@ int inputs_read(const struct call *call, double min_share, struct stoke_profile 
 	if (stoke_profile_new(&profile) < 0)
 		return say_error(&call->voice, STATUS_USAGE, "out of memory");
 	for (size_t i = 0; i < call->nr_operands; i++) {
-		int status = read_one(&call->voice, call->operands[i], min_share, profile);
+		int status = read_one(&call->voice, call->operands[i], how, profile);
 
 		if (status)
 			return status;

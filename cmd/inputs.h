@@ -22,10 +22,10 @@ extern const char *const by_words[];
  */
 extern const struct option filter_options[];
 
-/* Every operand of the call, read into one new profile, a run each; "-" is standard input. What is
- * narrower than min_share (0: nothing) may be cut to one mark while a large text is read. An exit
- * status; what is wrong has been said. */
-int inputs_read(const struct call *call, double min_share, struct stoke_profile **ret);
+/* Every operand of the call, read as told (but for the name) into one new profile, a run each; "-"
+ * is standard input. An exit status; what is wrong has been said. */
+int inputs_read(
+	const struct call *call, const struct stoke_read_options *how, struct stoke_profile **ret);
 /* How much there is of everything, for -v. */
 void stats_say(const struct voice *voice, const struct stoke_profile *profile);
 /* What is wrong with a profile. The text report says so itself. */

@@ -131,7 +131,7 @@ static int report_run(const struct call *call)
 	if (!status && !values->outputs.nr)
 		status = add_output(results, call, "-", values->format);
 	if (!status)
-		status = inputs_read(call, 0, &profile);
+		status = inputs_read(call, &(struct stoke_read_options){0}, &profile);
 	if (!status)
 		status = filters_apply(&call->voice, &values->filters, &profile);
 	if (!status)
