@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* stoke.c: main, and the table of commands. What a command does is in the file of its name. */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -140,14 +141,32 @@ static int run(const struct command *command, int argc, char **argv, struct comm
 	return status;
 }
 
+/*
+ * A standard stream that was closed would be the next file opened: warnings would stand in the
+ * picture. The wrong way round, so that using it fails as before; a COMMAND still finds it closed.
+ */
+static int hold_closed_streams(void)
+{
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+		int way = fd == STDIN_FILENO ? O_WRONLY : O_RDONLY;
+
+		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", way | O_CLOEXEC) != fd)
+			return -errno;
+	}
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	_cleanup_(common_done) struct common common = {0};
 	const struct command *command;
 	struct stoke_error err = {0};
 	struct voice voice;
-	int at = options_common(argc, argv, &common, &err);
+	int at;
 
+	if (hold_closed_streams() < 0)
+		return STATUS_USAGE;
+	at = options_common(argc, argv, &common, &err);
 	voice = voice_of(&common);
 	if (at < 0)
 		return say_error(&voice, STATUS_USAGE, "%s", err.text);
