@@ -260,6 +260,22 @@ static int ask_for_target(const struct voice *voice)
 	return STATUS_USAGE;
 }
 
+/* An id named twice is one target. */
+static void drop_repeats(struct numbers *ids)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < ids->nr; i++) {
+		size_t k = 0;
+
+		while (k < kept && ids->items[k] != ids->items[i])
+			k++;
+		if (k == kept)
+			ids->items[kept++] = ids->items[i];
+	}
+	ids->nr = kept;
+}
+
 int record_check(const struct call *call)
 {
 	struct record_values *values = call->values;
@@ -270,6 +286,8 @@ int record_check(const struct call *call)
 		status = check_event(voice, values);
 	if (status)
 		return status;
+	drop_repeats(&values->pids);
+	drop_repeats(&values->tids);
 	if (call->after && !call->after[0])
 		return say_error(voice, STATUS_USAGE, "no command behind --");
 	if (!record_has_target(values) && !call->after)

@@ -89,11 +89,14 @@ static int add_state(struct stoke_recorder *recorder)
 {
 	int64_t cpu_ns = recorder->target_cpu_ns;
 	double seconds = (double)recorder_duration_ns(recorder) / 1e9;
+	/* Behind a target a command is the window, and its end says nothing of the target. */
+	int ended = recorder->targets_ended &&
+		    (!recorder->options.command || recorder->options.command_is_target);
 
 	if (cpu_ns >= 0 && (double)cpu_ns / 1e9 < seconds * 0.01)
 		return add_fact(recorder, "state", "used %.2f s of CPU in %.1f s%s",
-			(double)cpu_ns / 1e9, seconds, recorder->targets_ended ? " and ended" : "");
-	if (recorder->targets_ended)
+			(double)cpu_ns / 1e9, seconds, ended ? " and ended" : "");
+	if (ended)
 		return add_fact(recorder, "state", "ended after %.1f s", seconds);
 	return 0;
 }

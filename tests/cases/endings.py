@@ -40,6 +40,16 @@ def signals(t):
             (t.folder / name).unlink(missing_ok=True)
 
 
+@case("a command behind a target is the window", live=True)
+def window(t):
+    with Program("spin", 60) as spin:
+        ran = stoke(t.folder, "record", "-p", spin.pid, "-p", spin.pid, "-o", "x.pb.gz", "--", "sleep", "0.5")
+        t.expect("the target lives on", spin.process.poll() is None, "it ended")
+    t.expect("status 0", ran.status == 0, ran.describe())
+    t.expect("its end is not called the target's", "target ended" not in ran.err, ran.describe())
+    t.expect("a PID named twice is one process", "2 processes" not in ran.err, ran.describe())
+
+
 @case("a target killed in the middle", live=True)
 def killed(t):
     with Program("spin", 60) as spin:
