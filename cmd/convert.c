@@ -67,9 +67,9 @@ static int convert_run(const struct call *call)
 	if (!status)
 		status = inputs_read(call, &how, &profile);
 	if (!status)
-		warnings_say(&call->voice, profile);
-	if (!status)
 		status = filters_apply(&call->voice, &values->filters, &profile);
+	if (!status)
+		warnings_say(&call->voice, profile);
 	if (!status)
 		status = results_write(results, &call->voice, profile, NULL);
 	if (!status && !call->voice.quiet)

@@ -120,12 +120,12 @@ static int flamegraph_run(const struct call *call)
 		status = add_default(results, call, values->format);
 	if (!status)
 		status = inputs_read(call, &how, &profile);
-	if (!status)
-		warnings_say(&call->voice, profile);
 	if (!status && values->threads && !filters.by.nr)
 		filters.by = (struct numbers){&thread, 1, 1};
 	if (!status)
 		status = filters_apply(&call->voice, &filters, &profile);
+	if (!status)
+		warnings_say(&call->voice, profile);
 	if (!status)
 		status = results_write(results, &call->voice, profile, NULL);
 	if (!status && !call->voice.quiet)
