@@ -78,7 +78,8 @@ static void run(int (*prepare)(void))
 	(void)close(gate[0]);
 }
 
-/* The line of its code, as a module is seen when /proc is read. */
+/* The line of its code, as a module is seen when /proc is read. Where this test itself runs in a
+ * chroot, the path of a file in another mount namespace has the chroot's own path in front. */
 static struct module_sight sight_of_code(char **ret_text)
 {
 	struct scan scan, line;
@@ -91,7 +92,8 @@ static struct module_sight sight_of_code(char **ret_text)
 	scan = scan_of(*ret_text, size);
 	while (scan_line(&scan, &line)) {
 		if (maps_parse_line(line.at, scan_left(&line), &map) == 0 && (map.prot & 4) &&
-			map.path_size == strlen(prog) && memcmp(map.path, prog, map.path_size) == 0)
+			map.path_size >= strlen(prog) &&
+			memcmp(map.path + map.path_size - strlen(prog), prog, strlen(prog)) == 0)
 			return (struct module_sight){
 				.pid = child,
 				.start = map.start,
