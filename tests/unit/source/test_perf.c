@@ -61,6 +61,8 @@ static double ticks_a_second(double hz)
 	return (double)ticks / ((double)redrawn / 1e9);
 }
 
+/* Within 3 %: with five ticks between redraws, whole ticks alone are worth 2.4 % at 49 Hz. Weights
+ * are exact all the same, since what a redraw throws away is carried. */
 Test(perf, keeps_the_rate_that_was_asked_for)
 {
 	static const double rates[] = {1, 7, 49, 99, 499, 999, 9999};
@@ -68,8 +70,8 @@ Test(perf, keeps_the_rate_that_was_asked_for)
 	for (size_t i = 0; i < ARRAY_SIZE(rates); i++) {
 		double ratio = ticks_a_second(rates[i]) / rates[i];
 
-		cr_assert(gt(dbl, ratio, 0.98), "%f Hz", rates[i]);
-		cr_assert(lt(dbl, ratio, 1.02), "%f Hz", rates[i]);
+		cr_assert(gt(dbl, ratio, 0.97), "%f Hz", rates[i]);
+		cr_assert(lt(dbl, ratio, 1.03), "%f Hz", rates[i]);
 	}
 }
 
