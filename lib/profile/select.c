@@ -98,12 +98,15 @@ static int match_functions(struct select *select, const char *what, const char *
 	return 0;
 }
 
-/* 1: this part of stacks stays. */
+/* 1: this part of stacks stays. Roots that are asked for replace those of the recording. */
 static int frame_wanted(const struct select *select, const struct frame *frame)
 {
 	unsigned only = select->options->flags & (STOKE_USER_ONLY | STOKE_KERNEL_ONLY);
 	int kernel = (frame->flags & FRAME_KERNEL) != 0;
+	uint32_t function = frame_function(select->from, frame, 0);
 
+	if (select->options->nr_by && select->from->functions[function].kind == FUNCTION_ROOT)
+		return 0;
 	return only == STOKE_USER_ONLY ? !kernel : only == STOKE_KERNEL_ONLY ? kernel : 1;
 }
 

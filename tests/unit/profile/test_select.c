@@ -174,6 +174,26 @@ Test(select, roots_nest_in_the_order_given)
 		.by = by, .nr_by = 2);
 }
 
+Test(select, roots_asked_for_replace_those_of_the_recording)
+{
+	const enum stoke_by process[] = {STOKE_BY_PROCESS}, pool[] = {STOKE_BY_POOL};
+	const struct stoke_select_options recorded = {.by = process, .nr_by = 1};
+	const struct stoke_select_options asked = {.by = pool, .nr_by = 1};
+	struct stoke_profile *profile = make(all), *rooted, *selected;
+	char *text;
+
+	cr_assert(zero(int, profile_select(profile, &recorded, pool_of, &rooted, NULL)));
+	cr_assert(zero(int, profile_select(rooted, &asked, pool_of, &selected, NULL)));
+	text = write_bytes(selected, &format_folded, NULL);
+	cr_assert(eq(str, text,
+		"gc;main;parse;parse;hot 1\nhttp-*;main;parse;hot 7\n"
+		"http-*;main;parse;read_[k] 5\nkthread;swapper_[k] 2\nmain;main;idle 11\n"));
+	free(text);
+	stoke_profile_free(profile);
+	stoke_profile_free(rooted);
+	stoke_profile_free(selected);
+}
+
 Test(select, roots_by_cpu)
 {
 	const enum stoke_by by[] = {STOKE_BY_CPU};
