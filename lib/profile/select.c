@@ -217,36 +217,52 @@ static void root_labels(enum stoke_by by, const char **ret_name, const char **re
 					     : "tid";
 }
 
+/* Of so many processes of one name nobody wants a root each: make -j8 runs thousands of cc1. */
+#define MAX_NAMESAKES 20
+
 /*
  * Names that several processes (or threads) share: then the number stands behind them. *ret has a
- * byte for each string of the profile.
+ * byte for each string of the profile: how many bear it, 255 for more.
  */
-static int find_shared_names(const struct select *select, enum stoke_by by, uint8_t **ret)
+static int count_namesakes(const struct select *select, enum stoke_by by, uint8_t **ret)
 {
 	const struct stoke_profile *from = select->from;
-	_cleanup_free_ uint8_t *shared = calloc(from->strings.nr, 1);
-	_cleanup_free_ int64_t *first = calloc(from->strings.nr, sizeof(*first));
+	_cleanup_free_ uint8_t *namesakes = calloc(from->strings.nr, 1);
 	const char *name_key, *number_key;
+	struct strings seen;
+	int r = strings_init(&seen);
 
-	if (!shared || !first)
-		return -ENOMEM;
 	root_labels(by, &name_key, &number_key);
-	for (uint32_t set = 0; name_key && number_key && set < from->nr_label_sets; set++) {
+	for (uint32_t set = 0; r >= 0 && name_key && number_key && set < from->nr_label_sets;
+		set++) {
 		const struct label *name = profile_label(from, set, name_key);
 		const struct label *number = profile_label(from, set, number_key);
+		uint32_t id, nr = seen.nr;
+		int64_t pair[2];
 
 		if (!select->set_kept[set] || !name || !number)
 			continue;
-		if (first[name->str] && first[name->str] != number->num)
-			shared[name->str] = 1;
-		first[name->str] = number->num;
+		pair[0] = name->str;
+		pair[1] = number->num;
+		r = strings_add(&seen, (const char *)pair, sizeof(pair), &id);
+		if (r >= 0 && id == nr && namesakes && namesakes[name->str] < 255)
+			namesakes[name->str]++;
 	}
-	*ret = take_pointer(shared);
+	strings_done(&seen);
+	if (r < 0 || !namesakes)
+		return r < 0 ? r : -ENOMEM;
+	*ret = take_pointer(namesakes);
 	return 0;
 }
 
+/* Does the number stand behind this name? */
+static int is_numbered(enum stoke_by by, uint8_t namesakes)
+{
+	return namesakes > 1 && (by != STOKE_BY_PROCESS || namesakes <= MAX_NAMESAKES);
+}
+
 /* The name of a set's root frame; 0 bytes: it has none. */
-static size_t root_name(const struct select *select, enum stoke_by by, const uint8_t *shared,
+static size_t root_name(const struct select *select, enum stoke_by by, const uint8_t *namesakes,
 	uint32_t set, char out[NAME_BYTES])
 {
 	const struct stoke_profile *from = select->from;
@@ -274,7 +290,7 @@ static size_t root_name(const struct select *select, enum stoke_by by, const uin
 	if (size > NAME_BYTES - 32)
 		size = NAME_BYTES - 32;
 	memcpy(out, text, size);
-	if (shared[name->str]) {
+	if (is_numbered(by, namesakes[name->str])) {
 		n = snprintf(out + size, NAME_BYTES - size, " (%" PRId64 ")", number->num);
 		size += n > 0 ? (size_t)n : 0;
 	}
@@ -285,12 +301,13 @@ static size_t root_name(const struct select *select, enum stoke_by by, const uin
 static int extend_chains(struct select *select, enum stoke_by by)
 {
 	struct stoke_profile *to = copy_profile(select->copy);
-	_cleanup_free_ uint8_t *shared = NULL;
+	_cleanup_free_ uint8_t *namesakes = NULL;
 	char name[NAME_BYTES];
-	int r = find_shared_names(select, by, &shared);
+	int r = count_namesakes(select, by, &namesakes);
 
 	for (uint32_t set = 0; r >= 0 && set < select->from->nr_label_sets; set++) {
-		size_t size = select->set_kept[set] ? root_name(select, by, shared, set, name) : 0;
+		size_t size =
+			select->set_kept[set] ? root_name(select, by, namesakes, set, name) : 0;
 		uint32_t frame;
 
 		if (!size)

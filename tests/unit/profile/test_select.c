@@ -164,6 +164,19 @@ Test(select, roots_by_thread_have_numbers_only_where_names_are_shared)
 		"other;f 4\npool-1 (11);f 1\npool-1 (12);f 2\n");
 }
 
+/* make -j8 runs thousands of compilers: two are told apart, two dozen are one. */
+Test(select, roots_by_process_have_no_numbers_where_many_share_a_name)
+{
+	const enum stoke_by by[] = {STOKE_BY_PROCESS};
+	struct sampled many[26] = {
+		{"g", "make", "make", 1, 1, 0, 0, 1}, {"g", "make", "make", 2, 2, 0, 0, 1}};
+
+	for (int i = 0; i < 21; i++)
+		many[2 + i] = (struct sampled){"f", "cc1", "cc1", 100 + i, 100 + i, 0, 0, 2};
+	assert_selects(many, (struct stoke_select_options){.by = by, .nr_by = 1},
+		"cc1;f 42\nmake (1);g 1\nmake (2);g 1\n");
+}
+
 Test(select, roots_nest_in_the_order_given)
 {
 	const enum stoke_by by[] = {STOKE_BY_PROCESS, STOKE_BY_POOL};
