@@ -463,6 +463,9 @@ int assembler_sample(
 
 	if (assembler->end_ns && record->time_ns > assembler->end_ns)
 		return 0;
+	/* Asked for the kernel alone, what ran in user code was not asked for. */
+	if ((assembler->flags & STOKE_KERNEL_ONLY) && (record->flags & STOKE_SAMPLE_USER_MODE))
+		return 0;
 	assembler->nr_samples++;
 	assembler->weight += record->weight;
 	r = processes_get(assembler->processes, (pid_t)record->pid, &sampled.process);

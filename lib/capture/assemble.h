@@ -32,7 +32,7 @@ struct assembler_options {
 	uint64_t end_ns; /* samples after this are dropped: beyond the window */
 	int weight_is_ns; /* a second value column, cpu nanoseconds */
 	const char *unit; /* type of the weight otherwise: the event's name */
-	unsigned flags; /* STOKE_LABEL_CPU, STOKE_NO_THREAD_NAMES */
+	unsigned flags; /* STOKE_LABEL_CPU, STOKE_NO_THREAD_NAMES, STOKE_KERNEL_ONLY */
 };
 
 int assembler_new(const struct assembler_options *options, struct assembler **ret);

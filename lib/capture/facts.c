@@ -41,7 +41,8 @@ static uint64_t expected_samples(const struct stoke_recorder *recorder)
 	int64_t cpu_ns = recorder->target_cpu_ns;
 
 	if (cpu_ns < 0 || strcmp(recorder->state.unit, "nanoseconds") != 0 ||
-		!recorder->state.period || recorder->options.nr_cpus)
+		!recorder->state.period || recorder->options.nr_cpus ||
+		(recorder->options.flags & STOKE_KERNEL_ONLY))
 		return 0;
 	return (uint64_t)cpu_ns / recorder->state.period;
 }

@@ -247,3 +247,16 @@ Test(assemble, slices_count_from_the_start)
 	cr_assert(eq(u32, fixture.profile->rows.slice[0], 2));
 	end(&fixture);
 }
+
+Test(assemble, kernel_only_takes_no_samples_of_user_code)
+{
+	const uint64_t frames[] = {0xffffffff81000100};
+	struct fixture fixture;
+
+	begin(&fixture, STOKE_KERNEL_ONLY);
+	sample(&fixture, (struct stoke_sample){.nr_kernel = 1}, frames);
+	sample(&fixture, (struct stoke_sample){.flags = STOKE_SAMPLE_USER_MODE}, frames);
+	cr_assert(eq(u64, assembler_samples(fixture.assembler), 1));
+	cr_assert(eq(sz, fixture.profile->rows.nr, 1));
+	end(&fixture);
+}
