@@ -98,8 +98,8 @@ static struct module_sight sight_of_code(char **ret_text)
 				.pid = child,
 				.start = map.start,
 				.end = map.end,
-				.path = map.path,
-				.path_size = map.path_size,
+				.path = prog,
+				.path_size = strlen(prog),
 				.dev = map.dev,
 				.ino = map.ino,
 			};
