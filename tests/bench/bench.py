@@ -237,20 +237,18 @@ def tick_programs_of(pid):
 def both_at_once(pid, hz):
     """(runs, ns, samples) of stoke's program and of the one with two bpf_get_stackid(), on the same ticks."""
     with tempfile.TemporaryDirectory(prefix="stoke-bench-") as folder:
-        other = subprocess.Popen([TOOLS / "stackid", str(pid), str(hz), "8"], stdout=subprocess.PIPE, text=True)
+        other = subprocess.Popen([TOOLS / "stackid", str(pid), str(hz), "9"], stdout=subprocess.PIPE, text=True)
         other.stdout.readline()
-        stoke = subprocess.Popen([STOKE, "record", "-q", "-p", str(pid), "-d", "6", "-F", str(hz), "-o", "x.folded"],
+        stoke = subprocess.Popen([STOKE, "record", "-q", "-p", str(pid), "-d", "600", "-F", str(hz), "-o", "x.folded"],
             cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        time.sleep(5)
+        time.sleep(8)
         runs, ns = tick_programs_of(stoke.pid)
+        stoke.send_signal(signal.SIGINT)  # at once, so that all its samples are among those runs
         stoke.wait()
         said = dict(line.split() for line in other.communicate()[0].splitlines())
         folded = (Path(folder) / "x.folded").read_text(encoding="utf-8").splitlines()
     samples = sum(int(line.rsplit(" ", 1)[1]) for line in folded)
-    # The counters were read before the end: as many of the samples as of the runs are in them.
-    whole = int(said["runs"]) * 6 / 8
-    return ((runs, ns, samples * min(runs / whole, 1)),
-        tuple(int(said[k]) for k in ("runs", "ns", "samples")))
+    return (runs, ns, samples), tuple(int(said[k]) for k in ("runs", "ns", "samples"))
 
 
 def tick():
@@ -264,7 +262,7 @@ def tick():
             for hz in (999, 2999):
                 pair = both_at_once(target.pid, hz)
                 cost = [(ns - (runs - samples) * f) / max(samples, 1) for (runs, ns, samples), f in zip(pair, filtered)]
-                rows.append([depth + 4, hz, int(pair[0][2]), f"{filtered[0]:.0f}", f"{cost[0]:.0f}", pair[1][2],
+                rows.append([depth + 4, hz, pair[0][2], f"{filtered[0]:.0f}", f"{cost[0]:.0f}", pair[1][2],
                     f"{filtered[1]:.0f}", f"{cost[1]:.0f}", f"{cost[0] / cost[1]:.2f}"])
         finally:
             for process in (target, idle):
