@@ -5,7 +5,6 @@ import os
 import pathlib
 import re
 import shutil
-import socket
 import subprocess
 import sys
 import tempfile
@@ -185,18 +184,7 @@ e.dispatchEvent(new Event('input'));""", text)
         return self.matched()
 
 
-def name_localhost():
-    """selenium talks to its driver at "localhost", which a bare root without /etc/hosts does not know."""
-    known = socket.getaddrinfo
-
-    def look_up(host, *rest, **named):
-        return known("127.0.0.1" if host == "localhost" else host, *rest, **named)
-
-    socket.getaddrinfo = look_up
-
-
 def start_browser():
-    name_localhost()
     from selenium import webdriver
     from selenium.webdriver.chrome.options import Options
     from selenium.webdriver.chrome.service import Service
