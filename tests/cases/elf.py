@@ -13,7 +13,8 @@ from driver import Started, WORKLOADS, at_least, case, enough, lying, main, memo
 from targets import Contained, Program, build, names_by_thread
 
 START = {"_start", "__libc_start_call_main", "__libc_start_main", "__libc_start_main_impl", "start_thread",
-    "clone", "clone3", "__clone3", "__libc_start_main@@GLIBC_2.34"}
+    "clone", "clone3", "__clone3", "__libc_start_main@@GLIBC_2.34",
+    "[thread start]", "[program start]"}  # where libc has no symbols for them
 GCC = ["gcc", "-O0", "-fno-omit-frame-pointer"]
 LLD = ["clang", "-O1", "-fno-omit-frame-pointer", "-fno-optimize-sibling-calls", "-pie", "-fPIE", "-fuse-ld=lld"]
 
