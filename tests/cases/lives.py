@@ -50,7 +50,9 @@ def shares(t):
     pb = ran.pprof()
     threads = {labels.get("thread") for _, _, labels in pb.rows()}
     t.expect("each sample says its thread", {f"share-{i}" for i in range(4)} <= threads, threads)
-    ends = got.share_of(lambda s: {"start_thread", "[thread start]", "[program start]", "clone3", "__clone3", "main", "__libc_start_call_main"} & set(s))
+    starts = {"start_thread", "[thread start]", "[program start]", "clone3", "__clone3", "main",
+        "__libc_start_call_main"}
+    ends = got.share_of(lambda s: starts & set(s))
     t.expect("every stack ends in the thread's start", ends >= 0.99, got.only(
         lambda s: "run" not in s).stacks[:5])
     cpu_is(t, "CPU time of the samples is that of the process", pb.sum_of("cpu"), whole, taken(pb))

@@ -60,7 +60,7 @@ def hotspot(t):
         work.total > 0.6 * got.total, got.total)
     for method in ("Work.round", "Work.sortSome", "Work.climb"):
         t.expect(f"{method} is there", any(method in f.replace("::", ".") for f in got.frames()), got.head(10))
-    roots(t, work, {"start_thread", "clone3", "__clone3"}, 0.9)
+    roots(t, work, {"start_thread", "[thread start]", "clone3", "__clone3"}, 0.9)
 
 
 @case("node: JavaScript is named", live=True, tools=["node"])
@@ -107,7 +107,7 @@ def python(t):
     if broken > 0.9:
         t.expect("code without frame pointers is named with the cure", "-fno-omit-frame-pointer" in ran.err and
             "python3.13" in ran.err, ran.err)
-        invented = set(got.only(lambda s: s[0] == "[broken]").frames()) & {"main", "_start", "start_thread"}
+        invented = set(got.only(lambda s: s[0] == "[broken]").frames()) & {"main", "_start", "start_thread", "[thread start]"}
         t.expect("nothing is invented above", not invented, invented)
     else:
         for function in ("py::middle", "py::outer"):
