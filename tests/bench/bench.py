@@ -280,7 +280,7 @@ def write_folded(path, size):
         i = written = 0
         while written < size:
             digits = [(i >> 2 * k) & 3 for k in range(9, -1, -1)]
-            stack = ["main"] + [name.format(d * 7 + k, d) for k in range(5) for d in digits] + [f"leaf_{i:07}"]
+            stack = ["main"] + [name.format(d * 7 + k, d) for d in digits for k in range(5)] + [f"leaf_{i:07}"]
             line = ";".join(stack) + f" {1 + i % 7}\n"
             written += len(line)
             out.write(line)
@@ -293,7 +293,7 @@ def text():
     rows = []
     with tempfile.TemporaryDirectory(prefix="stoke-bench-") as folder:
         path = Path(folder) / "in.folded"
-        lines = write_folded(path, 1 << 30)
+        lines = write_folded(path, 1 << 28)
         size = path.stat().st_size
         commands = {"stoke": [STOKE, "flamegraph", str(path), "-o", "out.svg"]}
         if INFERNO:
