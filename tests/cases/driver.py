@@ -146,6 +146,8 @@ class Started:
         self.out = tempfile.TemporaryFile()
         self.err = tempfile.TemporaryFile()
         environment = dict(os.environ, **(env or {}))
+        if "strace" in prefix:
+            environment["ASAN_OPTIONS"] = "detect_leaks=0"  # LeakSanitizer cannot work while traced
         self.at = time.monotonic()
         self.process = subprocess.Popen([*prefix, os.path.abspath(STOKE), *map(str, arguments)],
             cwd=self.folder, stdin=stdin if stdin is not None else subprocess.DEVNULL,
