@@ -65,7 +65,8 @@ def hotspot(t):
 
 @case("node: JavaScript is named", live=True, tools=["node"])
 def node(t):
-    flags = ["--perf-basic-prof", "--interpreted-frames-native-stack"]
+    # V8 10 inlines addUp(), V8 11 does not: what is asked for here must not depend on that.
+    flags = ["--perf-basic-prof", "--interpreted-frames-native-stack", "--no-turbo-inlining"]
     with Program(shutil.which("node"), *flags, WORK / "work.js", 30, folder=t.folder) as running:
         running.says("ready", 30)
         ran = Started(["record", "-p", running.pid, "-d", 4, "-F", 499, *OUT], t.folder).ended(60)
