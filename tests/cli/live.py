@@ -16,7 +16,7 @@ import sys
 import termios
 import time
 
-from driver import STOKE, Started, case, enough, main, stoke
+from driver import STOKE, Skip, Started, case, enough, main, stoke
 from targets import Program
 
 NAME = r"stoke-spin-%d-\d{8}-\d{6}(-\d+)?\.(svg|pb\.gz)"
@@ -248,7 +248,10 @@ def window_ends(t):
 
 def on_terminal(folder, arguments, columns, resize_to=None, send=None, within_s=30):
     """Runs stoke on a pseudo terminal; everything that it wrote there, and its status."""
-    process, terminal = pty.fork()
+    try:
+        process, terminal = pty.fork()
+    except OSError as wrong:
+        raise Skip(f"no pseudo terminal here (is /dev/pts mounted?): {wrong}") from wrong
     if process == 0:
         os.chdir(folder)
         os.environ["TERM"] = "xterm"
