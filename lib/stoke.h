@@ -137,6 +137,65 @@ int stoke_profile_select(const struct stoke_profile *profile,
 	const struct stoke_select_options *options, struct stoke_profile **ret,
 	struct stoke_error *err);
 
+/* How far names are made comparable between builds and releases of a runtime. */
+enum stoke_names {
+	STOKE_NAMES_AUTO, /* BUILD; JDK where both sides of a comparison say different JVMs */
+	STOKE_NAMES_NONE, /* as they are */
+	STOKE_NAMES_BUILD, /* without what changes from run to run and build to build */
+	STOKE_NAMES_JDK, /* and from one JDK to the next */
+};
+
+/* What a side's counts are divided by. */
+enum stoke_exposure {
+	STOKE_EXPOSURE_AUTO, /* work where both sides have it, else share */
+	STOKE_EXPOSURE_SHARE, /* of samples; blind to everything slowing alike */
+	STOKE_EXPOSURE_WORK, /* CPU an operation */
+	STOKE_EXPOSURE_TIME, /* cores: CPU time by wall time */
+};
+
+struct stoke_budget; /* rules of stoke.budget */
+struct stoke_comparison; /* what comparing two sides of a profile's runs found */
+
+/* Parses a budget; text NULL: the built-in rules. name: of the file, for messages. */
+int stoke_budget_parse(const char *text, size_t size, const char *name, struct stoke_budget **ret,
+	struct stoke_error *err);
+void stoke_budget_free(struct stoke_budget *budget);
+
+/* flags of stoke_compare_options */
+#define STOKE_PAIRED  (1u << 0) /* the i-th run before belongs to the i-th after */
+#define STOKE_NO_FOLD (1u << 1) /* adjacent equal frames stay apart */
+
+struct stoke_compare_options {
+	enum stoke_names names;
+	const char *aliases; /* text of stoke.alias, NULL: none */
+	size_t aliases_size;
+	const char *aliases_name; /* its file, for messages */
+	enum stoke_exposure exposure;
+	const double *work; /* operations done in each run, or NULL: as the runs themselves say */
+	unsigned flags;
+	const struct stoke_budget
+		*budget; /* makes the comparison a check; borrowed while it lives */
+	const char *today; /* "2026-11-30", for allowances that expire */
+	double alpha; /* 0: 0.05, or the budget's */
+	double least; /* growth that matters, a fraction; 0: 0.005 */
+	double least_ratio; /* and relative to before; 0: 0.05 */
+	uint64_t seed; /* 0: fixed */
+};
+
+/*
+ * Compares runs 0..nr_before-1 of a profile with the rest. -EINVAL: an input of the options is
+ * wrong or a side is empty (status 2). What cannot be decided is no error: the comparison says it.
+ */
+int stoke_compare(const struct stoke_profile *profile, uint32_t nr_before,
+	const struct stoke_compare_options *options, struct stoke_comparison **ret,
+	struct stoke_error *err);
+/* Says it: "text", "json", "svg:width=800"... Errors as stoke_profile_write(). */
+int stoke_comparison_report(const struct stoke_comparison *comparison, const char *report,
+	FILE *out, struct stoke_error *err);
+/* 0 pass, 1 regression, 3 cannot tell; without a budget 1 when anything grew, else 0. */
+int stoke_comparison_verdict(const struct stoke_comparison *comparison);
+void stoke_comparison_free(struct stoke_comparison *comparison);
+
 /*
  * Writes in a format ("svg", "svg:width=800"). Does not look at the stream's error: formats write,
  * the caller checks ferror() and fclose() once. -EINVAL unknown format or option, -EOPNOTSUPP a
@@ -152,8 +211,9 @@ void stoke_profile_stats(const struct stoke_profile *profile, struct stoke_stats
  * NULL after the last. Ask from 0 on: that weighs the profile as it is then. Borrowed. */
 const char *stoke_profile_warning(const struct stoke_profile *profile, size_t i);
 
-#define STOKE_OUTPUT_FORMAT (1u << 0)
-#define STOKE_OUTPUT_REPORT (1u << 1)
+#define STOKE_OUTPUT_FORMAT	(1u << 0)
+#define STOKE_OUTPUT_REPORT	(1u << 1)
+#define STOKE_OUTPUT_COMPARISON (1u << 2)
 /* "out.svg" -> "svg"; NULL when no format or report of that kind has such a suffix. */
 const char *stoke_output_for(const char *path, unsigned kind);
 /* "svg:width=800" -> ".svg", what files of this format or report are called by default: 0, -ENOENT

@@ -3,8 +3,8 @@
 #define STOKE_REPORT_REPORT_H
 
 /*
- * A report is what stoke *says* of a profile. One file a report (report/x.c exports report_x), its
- * word in meson.build, its test, its goldens.
+ * A report is what stoke *says* of a profile, or of a comparison (NULL: cannot). One file a report
+ * (report/x.c exports report_x), its word in meson.build, its test, its goldens.
  */
 
 #include <stdio.h>
@@ -17,6 +17,7 @@ struct report {
 	const struct param *params;
 	size_t params_size;
 	int (*profile)(const struct stoke_profile *profile, const void *params, FILE *out);
+	int (*comparison)(const struct stoke_comparison *comparison, const void *params, FILE *out);
 };
 
 extern const struct report *const reports[];
