@@ -145,6 +145,22 @@ enum stoke_names {
 	STOKE_NAMES_JDK, /* and from one JDK to the next */
 };
 
+struct stoke_rename_options {
+	enum stoke_names names; /* AUTO: BUILD */
+	const char *aliases; /* text of stoke.alias, "GLOB => NAME" a line; NULL: none */
+	size_t aliases_size;
+	const char *aliases_name; /* its file, for messages */
+	unsigned flags; /* STOKE_NO_FOLD */
+};
+
+/*
+ * A new profile with names made comparable: frames of one name are one, adjacent ones fold. -EINVAL
+ * when an alias is wrong.
+ */
+int stoke_profile_rename(const struct stoke_profile *profile,
+	const struct stoke_rename_options *options, struct stoke_profile **ret,
+	struct stoke_error *err);
+
 /* What a side's counts are divided by. */
 enum stoke_exposure {
 	STOKE_EXPOSURE_AUTO, /* work where both sides have it, else share */
