@@ -106,23 +106,54 @@ int stoke_profile_write(
 	return r < 0 ? fail(err, r, "cannot make %s: %s", found->name, strerror(-r)) : 0;
 }
 
-int stoke_profile_report(
-	const struct stoke_profile *profile, const char *report, FILE *out, struct stoke_error *err)
+/* The report of "name:params", with its params. */
+static int report_parse(
+	const char *text, const struct report **ret, void **ret_params, struct stoke_error *err)
 {
-	const char *text;
-	size_t size = name_size(report, &text);
-	const struct report *found = report_find(report, size);
-	void *params;
-	int r;
+	const char *params;
+	size_t size = name_size(text, &params);
+	const struct report *found = report_find(text, size);
 
 	if (!found)
 		return fail(err, -EINVAL, "no report is called %.*s; stoke help formats lists them",
-			(int)size, report);
-	r = params_parse(found->params, found->params_size, found->name, text, &params, err);
+			(int)size, text);
+	*ret = found;
+	return params_parse(
+		found->params, found->params_size, found->name, params, ret_params, err);
+}
+
+int stoke_profile_report(
+	const struct stoke_profile *profile, const char *report, FILE *out, struct stoke_error *err)
+{
+	const struct report *found;
+	void *params;
+	int r = report_parse(report, &found, &params, err);
+
 	if (r < 0)
 		return r;
-	r = found->profile(profile, params, out);
+	if (found->profile)
+		r = found->profile(profile, params, out);
 	params_free(found->params, params);
+	if (!found->profile)
+		return fail(err, -EOPNOTSUPP, "%s speaks of comparisons only: stoke diff, check",
+			found->name);
+	return r < 0 ? fail(err, r, "cannot make %s: %s", found->name, strerror(-r)) : 0;
+}
+
+int stoke_comparison_report(const struct stoke_comparison *comparison, const char *report,
+	FILE *out, struct stoke_error *err)
+{
+	const struct report *found;
+	void *params;
+	int r = report_parse(report, &found, &params, err);
+
+	if (r < 0)
+		return r;
+	if (found->comparison)
+		r = found->comparison(comparison, params, out);
+	params_free(found->params, params);
+	if (!found->comparison)
+		return fail(err, -EOPNOTSUPP, "%s speaks of single profiles only", found->name);
 	return r < 0 ? fail(err, r, "cannot make %s: %s", found->name, strerror(-r)) : 0;
 }
 
@@ -233,8 +264,11 @@ const char *stoke_output_for(const char *path, unsigned kind)
 		if (formats[i]->write && ends_in(path, formats[i]->suffixes, &best))
 			name = formats[i]->name;
 	}
-	for (size_t i = 0; (kind & STOKE_OUTPUT_REPORT) && i < nr_reports; i++) {
-		if (ends_in(path, reports[i]->suffixes, &best))
+	for (size_t i = 0; i < nr_reports; i++) {
+		unsigned can = (reports[i]->profile ? STOKE_OUTPUT_REPORT : 0) |
+			       (reports[i]->comparison ? STOKE_OUTPUT_COMPARISON : 0);
+
+		if ((kind & can) && ends_in(path, reports[i]->suffixes, &best))
 			name = reports[i]->name;
 	}
 	return name;

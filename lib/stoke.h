@@ -178,8 +178,9 @@ int stoke_budget_parse(const char *text, size_t size, const char *name, struct s
 void stoke_budget_free(struct stoke_budget *budget);
 
 /* flags of stoke_compare_options */
-#define STOKE_PAIRED  (1u << 0) /* the i-th run before belongs to the i-th after */
-#define STOKE_NO_FOLD (1u << 1) /* adjacent equal frames stay apart */
+#define STOKE_PAIRED	  (1u << 0) /* the i-th run before belongs to the i-th after */
+#define STOKE_JVM_THREADS (1u << 2) /* compilers and collectors stay among the application */
+#define STOKE_NO_FOLD	  (1u << 1) /* adjacent equal frames stay apart */
 
 struct stoke_compare_options {
 	enum stoke_names names;

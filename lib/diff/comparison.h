@@ -28,12 +28,14 @@ struct stoke_comparison {
 	int level_chosen; /* 1: by the comparison, since the JVMs differ */
 	uint32_t nr_before;
 	struct comparable *comparable;
+	unsigned value; /* of the profile: what is counted */
 	struct units *units;
+	double exposure[2]; /* a side's: what its counts are divided by */
 	struct evidence *evidence; /* NULL: nothing to test */
 	int too_few; /* 1: so few units that no p can reach alpha */
 	struct aligned *aligned;
 	struct cause *cause; /* of growth */
-	struct power power;
+	struct power power; /* of the units in force */
 	const struct stoke_budget *budget; /* NULL: a diff, no check. Borrowed */
 	struct verdict *verdict; /* NULL without a budget */
 	struct stoke_compare_options options; /* as given; pointers borrowed */
