@@ -25,7 +25,7 @@ struct evidence_options {
 
 #define EVIDENCE_PAIRED	     (1u << 0) /* unit i before belongs to unit i after */
 #define EVIDENCE_NO_DILUTION (1u << 1)
-#define EVIDENCE_NO_TEST     (1u << 2) /* rates only (under 200 samples a side) */
+#define EVIDENCE_NO_TEST     (1u << 2) /* rates and intervals only (under 200 samples a side) */
 
 /* struct change.flags */
 #define CHANGE_TESTED (1u << 0) /* in the family; else p is 1 and says nothing */
@@ -57,8 +57,12 @@ struct evidence {
 	uint64_t relabellings; /* looked at; smallest p is 1 / this */
 	uint64_t seed; /* 0: exact */
 	double dilution_grew, dilution_shrank; /* s of either direction; 1 outside shares */
-	double correlation[2]; /* lag-1 of blocks, a side; NAN where units are runs */
-	double variation[2]; /* sum of V / sum of F, a side: how many times binomial */
+	double correlation[2]; /* lag-1 of blocks, a side, raw: low by 1 / blocks; NAN where units
+				  are runs */
+	double variation[2]; /* mean of V / sampling error over what is tested, a side: how many
+				times binomial; NAN: one unit, or nothing tested */
+	double noise_ratio; /* sum of V_B / F by sum of V_A / F: outside [1/4, 4] one side is far
+			       noisier; NAN as above */
 	double difference; /* 1/2 sum |change of self| over functions: 0 same, 1 disjoint */
 };
 

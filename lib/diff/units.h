@@ -27,7 +27,8 @@ struct hypothesis {
 	uint8_t class; /* enum tree_class of the function; of a group TREE_USER or TREE_KERNEL */
 	uint16_t condition; /* 0: all samples; else 1 + the index of units_options.conditions */
 	/* limits inside the statistic: a change below either is none. In units of the rate (share:
-	 * fraction) and relative to before. Set by units_make() from its options. */
+	 * fraction) and relative to before. Set by units_make() from its options; least INFINITY:
+	 * counted, but not to be tested. */
 	double least, least_ratio;
 };
 
@@ -43,13 +44,17 @@ struct units_sum {
 	const char *glob; /* alternatives parted by '|'; borrowed */
 	unsigned condition; /* as hypothesis.condition */
 	enum hypothesis_kind kind; /* HYPOTHESIS_TOTAL or _SELF */
-	double least, least_ratio;
+	double least, least_ratio; /* as in units_limit */
 };
 
-/* Limits of plain hypotheses; least INFINITY: not to be judged at all. */
+/*
+ * Limits of plain hypotheses; least INFINITY: not to be judged at all. least is a fraction of all
+ * samples, whatever the exposure: for work and time units_make() takes it times the rate of all
+ * samples of both sides, so that "0.5pp" is always half a percent of the whole.
+ */
 struct units_limit {
 	const char *glob; /* NULL: all */
-	enum hypothesis_kind kind;
+	enum hypothesis_kind kind; /* groups go by the limits of totals */
 	double least, least_ratio;
 };
 
@@ -79,13 +84,16 @@ struct units {
 	struct hypothesis *hypotheses;
 	size_t nr_hypotheses;
 	double *counts; /* [hypothesis * nr + unit], whole numbers */
+	double difference; /* 1/2 sum |change of self share| over all functions: 0 same, 1
+			      disjoint */
 };
 
 /*
  * Counts samples of a canonical profile (names_rewrite()). The value counted is "samples" where
  * there is one, else the default one by the period. Functions that cannot reach `least` on
- * either side are left out (lossless for the test). "[left out]" is no hypothesis. -ENODATA: a
- * side has no samples. -ENOMEM.
+ * either side are left out (lossless for the test), but for the self of those with 0.2 % of all,
+ * which tell dilution. "[left out]" is no hypothesis. Blocks need slices in both runs, at least
+ * one a block; without, two single runs are two units. -ENODATA: a side has no samples. -ENOMEM.
  */
 int units_make(const struct stoke_profile *profile, const struct units_options *options,
 	struct units **ret, struct stoke_error *err);
