@@ -13,6 +13,7 @@
 #include "base/cleanup.h"
 #include "cmd/busiest.h"
 #include "cmd/inputs.h"
+#include "cmd/work.h"
 
 #define HIGHEST_RATE_HZ 10000
 
@@ -138,6 +139,11 @@ static const struct option options[] = {
 		.bits = STOKE_FULL_COMMAND,
 		.offset = offsetof(struct record_values, flags),
 		.help = "store the target's arguments, which may hold passwords"},
+	{.name = "work",
+		.type = OPTION_TEXT,
+		.offset = offsetof(struct record_values, work),
+		.value = "N|@FILE",
+		.help = "operations done meanwhile: diff then compares CPU an operation"},
 	{.name = "no-thread-names",
 		.type = OPTION_FLAG,
 		.bits = STOKE_NO_THREAD_NAMES,
@@ -169,10 +175,6 @@ static const struct option options[] = {
 		.type = OPTION_LATER,
 		.value = "N",
 		.help = "triggers are not in this version"},
-	{.name = "work",
-		.type = OPTION_LATER,
-		.value = "N",
-		.help = "shares per operation are not in this version"},
 	{.name = "run-as",
 		.type = OPTION_LATER,
 		.value = "USER",
@@ -281,6 +283,8 @@ int record_check(const struct call *call)
 	struct record_values *values = call->values;
 	const struct voice *voice = &call->voice;
 	int status = take_operands(call, values);
+	struct stoke_error err;
+	double work;
 
 	if (!status)
 		status = check_event(voice, values);
@@ -307,6 +311,8 @@ int record_check(const struct call *call)
 		return say_error(voice, STATUS_USAGE,
 			"--delay of a COMMAND is not in this version: it is recorded from its "
 			"first instruction");
+	if (values->work && values->work[0] != '@' && work_parse(values->work, &work, &err) < 0)
+		return say_error(voice, STATUS_USAGE, "--work: %s", err.text);
 	if (values->call_graph || values->call_graph_how)
 		say(voice, "-g and --call-graph change nothing: stacks are always taken");
 	return STATUS_DONE;

@@ -11,7 +11,7 @@ struct record_values {
 	unsigned flags; /* of stoke_record_options */
 	struct numbers pids, tids, cpus;
 	struct amount duration, delay, frequency, count;
-	const char *event, *format, *call_graph_how;
+	const char *event, *format, *call_graph_how, *work;
 	struct texts outputs;
 	struct numbers by; /* positions in by_words */
 	unsigned threads, call_graph;

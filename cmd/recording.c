@@ -16,6 +16,7 @@
 #include "cmd/record.h"
 #include "cmd/results.h"
 #include "cmd/window.h"
+#include "cmd/work.h"
 
 #define NS_PER_S	    1000000000ull
 #define DEFAULT_DURATION_NS (30 * NS_PER_S)
@@ -285,6 +286,22 @@ static int run_noting_signals(struct recording *recording)
 	return run_window(recording, signals);
 }
 
+/* The file is written by the work itself, so it is read when that is over. Whatever is wrong with
+ * it, the recording is worth having. */
+static void add_work(const struct recording *recording)
+{
+	const struct voice *voice = &recording->call->voice;
+	const char *text = recording->values->work;
+	struct stoke_error err = {0};
+	double work;
+
+	if (!text)
+		return;
+	if (work_parse(text, &work, &err) < 0 ||
+		stoke_profile_set_work(recording->profile, work, &err) < 0)
+		say_warning(voice, "%s; the files say nothing of work done", err.text);
+}
+
 static int record(struct recording *recording)
 {
 	_cleanup_profile_ struct stoke_profile *rooted = NULL;
@@ -296,6 +313,7 @@ static int record(struct recording *recording)
 	status = run_noting_signals(recording);
 	if (status)
 		return status;
+	add_work(recording);
 	status = rooted_profile(recording, &rooted);
 	if (!status)
 		status = results_write(recording->results, &recording->call->voice,

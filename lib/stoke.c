@@ -6,6 +6,7 @@
 #include "stoke.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -56,6 +57,20 @@ int stoke_profile_read(struct stoke_profile *profile, int fd,
 	for (size_t i = nr_runs; i < profile->nr_runs; i++)
 		guess_start(&profile->runs[i], fd);
 	r = resolve_profile(profile, NULL);
+	return r < 0 ? fail(err, r, "out of memory") : 0;
+}
+
+int stoke_profile_set_work(
+	struct stoke_profile *profile, double operations, struct stoke_error *err)
+{
+	char text[32];
+	int r = 0;
+
+	if (!isfinite(operations) || operations <= 0)
+		return fail(err, -EINVAL, "work is a number of operations above zero");
+	(void)snprintf(text, sizeof(text), "%.15g", operations); /* fits */
+	for (uint32_t run = 0; r >= 0 && run < profile->nr_runs; run++)
+		r = profile_fact(profile, run, "work", text);
 	return r < 0 ? fail(err, r, "out of memory") : 0;
 }
 

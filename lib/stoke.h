@@ -118,6 +118,11 @@ struct stoke_read_options {
 int stoke_profile_read(struct stoke_profile *profile, int fd,
 	const struct stoke_read_options *options, struct stoke_error *err);
 
+/* Says of every run that it did so many operations, for comparisons of CPU an operation. Above zero
+ * and finite: -EINVAL. */
+int stoke_profile_set_work(
+	struct stoke_profile *profile, double operations, struct stoke_error *err);
+
 struct stoke_select_options {
 	const char *focus; /* only stacks with a frame that matches this extended regex */
 	const char *ignore; /* no stacks with one */

@@ -244,3 +244,26 @@ Test(stoke, help_knows_the_words_of_plugins_and_nothing_else)
 	cr_assert(eq(sz, size, 0));
 	free(text);
 }
+
+Test(stoke, work_is_kept_by_a_capture_file)
+{
+	struct stoke_profile *profile = profile_of("a;b 1\n"), *back;
+	struct stoke_error err = {0};
+	char *bytes = NULL;
+	size_t size;
+	FILE *out = open_memstream(&bytes, &size);
+	int fd;
+
+	cr_assert(eq(int, stoke_profile_set_work(profile, 0, &err), -EINVAL));
+	cr_assert(zero(int, stoke_profile_set_work(profile, 1.5e6, &err)));
+	cr_assert(zero(int, stoke_profile_write(profile, "pprof", out, &err)));
+	fclose(out);
+	fd = file_of(bytes, size);
+	cr_assert(zero(int, stoke_profile_new(&back)));
+	cr_assert(zero(int, stoke_profile_read(back, fd, NULL, &err)), "%s", err.text);
+	cr_assert(eq(str, (char *)profile_fact_find(back, 0, "work"), "1500000"));
+	free(bytes);
+	close(fd);
+	stoke_profile_free(back);
+	stoke_profile_free(profile);
+}
