@@ -20,6 +20,10 @@ static __always_inline int walk_read(void *to, __u32 size, __u64 from)
 /* Twice what can be needed, so that a mask proves every index. */
 #define FRAME_SLOTS 2048
 
+/* Of a walk at a time. */
+#define STEPS 32
+
+_Static_assert(STOKE_MAX_USER_FRAMES % STEPS == 0, "rounds of steps must make a whole walk");
 _Static_assert(STOKE_MAX_USER_FRAMES + STOKE_MAX_KERNEL_FRAMES < FRAME_SLOTS, "frames must fit");
 
 struct scratch {
@@ -57,6 +61,17 @@ __attribute__((noinline)) int stack_step(__u32 unused)
 	scratch->frames[(scratch->nr_kernel + scratch->walk.nr - 1) & (FRAME_SLOTS - 1)] =
 		scratch->walk.ip;
 	return walk_step(&scratch->walk);
+}
+
+/* A function of its own for the same reason: a loop of STOKE_MAX_USER_FRAMES rounds is proven round
+ * by round, which took most of the time that loading takes. */
+__attribute__((noinline)) int stack_steps(__u32 unused)
+{
+#pragma clang loop unroll(disable)
+	for (int i = 0; i < STEPS; i++)
+		if (stack_step(0))
+			return 1;
+	return 0;
 }
 
 /* User registers of a task that was interrupted in the kernel. */
@@ -180,8 +195,8 @@ static __always_inline void sample_take(void *ctx, struct task_struct *task,
 	if (walk && config.user) {
 		walk_begin(&scratch->walk, sample->ip, sample->sp, sample->fp);
 #pragma clang loop unroll(disable)
-		for (int i = 0; i < STOKE_MAX_USER_FRAMES; i++)
-			if (stack_step(0))
+		for (int i = 0; i < STOKE_MAX_USER_FRAMES / STEPS; i++)
+			if (stack_steps(0))
 				break;
 		sample->nr_user = scratch->walk.nr;
 		end = scratch->walk.end;

@@ -47,6 +47,8 @@ void dictionary_free(struct dictionary *dictionary)
 
 void dictionary_clear(struct dictionary *dictionary)
 {
+	if (!dictionary->nr)
+		return; /* megabytes that may never be touched stay so */
 	memset(dictionary->slots, 0, dictionary->nr_slots * sizeof(*dictionary->slots));
 	dictionary->nr = 0;
 }
