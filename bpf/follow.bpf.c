@@ -38,13 +38,13 @@ int locate(void *ctx)
 
 /* Before the child first runs, so nothing of it is missed. New threads need nothing: the set is
  * keyed by group. */
-SEC("tp_btf/sched_process_fork")
+SEC("raw_tp/sched_process_fork")
 int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 {
 	struct stoke_target *target, added = {};
 	__u32 pid;
 
-	if (child->tgid == parent->tgid)
+	if (BPF_CORE_READ(child, tgid) == BPF_CORE_READ(parent, tgid))
 		return 0;
 	target = target_of(parent);
 	if (!target || target->pending)
@@ -52,7 +52,7 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 	pid = task_number(child);
 	if (!pid)
 		return 0; /* cannot be: a child of a visible process is visible */
-	added.start_ns = child->start_boottime;
+	added.start_ns = BPF_CORE_READ(child, start_boottime);
 	if (bpf_map_update_elem(&targets, &pid, &added, BPF_ANY))
 		count_loss(targets);
 	return 0;
@@ -60,7 +60,7 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 
 /* A held command becomes a target with its own image, so that none of its launcher's samples are
  * taken for its own. */
-SEC("tp_btf/sched_process_exec")
+SEC("raw_tp/sched_process_exec")
 int BPF_PROG(on_exec, struct task_struct *task)
 {
 	struct stoke_target *target = target_of(task);
@@ -71,12 +71,12 @@ int BPF_PROG(on_exec, struct task_struct *task)
 }
 
 /* Loaded inside PID namespaces only. */
-SEC("tp_btf/sched_process_exit")
+SEC("raw_tp/sched_process_exit")
 int BPF_PROG(on_exit, struct task_struct *task)
 {
-	__u32 number, host = task->tgid;
+	__u32 number, host = BPF_CORE_READ(task, tgid);
 
-	if (task->signal->live.counter != 0 || !target_of(task))
+	if (BPF_CORE_READ(task, signal, live.counter) != 0 || !target_of(task))
 		return 0;
 	number = task_number(BPF_CORE_READ(task, group_leader));
 	if (bpf_map_update_elem(&dying, &host, &number, BPF_ANY))
@@ -93,10 +93,11 @@ static __always_inline void forget(void *set, __u32 number, __u64 start_ns)
 		bpf_map_delete_elem(set, &number);
 }
 
-SEC("tp_btf/sched_process_free")
+SEC("raw_tp/sched_process_free")
 int BPF_PROG(on_free, struct task_struct *task)
 {
-	__u32 number = task->pid, *known;
+	__u64 start_ns = BPF_CORE_READ(task, start_boottime);
+	__u32 pid = BPF_CORE_READ(task, pid), number = pid, *known;
 
 	if (config.level != 0) {
 		known = bpf_map_lookup_elem(&dying, &number);
@@ -104,11 +105,10 @@ int BPF_PROG(on_free, struct task_struct *task)
 			return 0;
 		number = *known;
 		barrier_var(number);
-		__u32 host = task->pid;
-		bpf_map_delete_elem(&dying, &host);
+		bpf_map_delete_elem(&dying, &pid);
 	}
-	forget(&threads, number, task->start_boottime);
-	if (task->pid == task->tgid)
-		forget(&targets, number, task->start_boottime);
+	forget(&threads, number, start_ns);
+	if (pid == (__u32)BPF_CORE_READ(task, tgid))
+		forget(&targets, number, start_ns);
 	return 0;
 }

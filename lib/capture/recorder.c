@@ -52,6 +52,7 @@ static int open_objects(struct stoke_recorder *recorder, struct stoke_error *err
 	const struct stoke_record_options *options = &recorder->options;
 	const struct objects_options wanted = {
 		.all = !!(options->flags & STOKE_ALL_CPUS),
+		.threads = options->nr_tids != 0,
 		.children = !(options->flags & STOKE_NO_CHILDREN),
 		.user = !(options->flags & STOKE_KERNEL_ONLY),
 		.kernel = !(options->flags & STOKE_USER_ONLY),
@@ -82,6 +83,7 @@ static int open_source(struct stoke_recorder *recorder, struct stoke_error *err)
 		recorder->source_params, &recorder->source_run, &recorder->state, err);
 	if (r < 0)
 		return r;
+	objects_ready(recorder->objects);
 	nr = objects_ring_fds(recorder->objects, &fds);
 	for (size_t i = 0; r >= 0 && i < nr; i++)
 		r = rings_add_bpf(recorder->rings, fds[i], err);

@@ -47,4 +47,7 @@ int64_t cycles_per_second(void);
 /* A number from a file below /proc/sys: 0 and *ret, or -errno. */
 int sysctl_read(const char *path, int64_t *ret);
 
+/* How many threads there are on the machine; 0: not known. proc: "/proc". */
+uint64_t tasks_now(const char *proc);
+
 #endif

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -21,18 +22,23 @@
 #include "bpf/event.h"
 #include "bpf/follow.skel.h"
 #include "source/features.h"
+#include "source/layouts.h"
 
 #define MAX_OBJECTS	8
 #define MIN_RING_BYTES	(1u << 20)
 #define MAX_RING_BYTES	(64u << 20)
 #define RING_BYTES_EACH 1024 /* of a sample in a ring: 115 frames */
 #define DEFAULT_HZ	99
+#define MIN_TARGETS	4096
 
 struct objects {
 	struct follow_bpf *follow;
 	struct stoke_config config;
 	struct bpf_object_open_opts open_options;
 	char *log;
+	struct layouts *layouts; /* while objects are being loaded; NULL: libbpf looks itself */
+	int layouts_fd; /* what libbpf reads instead of the kernel's own */
+	char layouts_path[32];
 	int *ring_fds;
 	size_t nr_rings;
 	struct bpf_object *loaded[MAX_OBJECTS];
@@ -69,6 +75,14 @@ static const char *log_tail(char *log)
 	return size > 240 ? log + size - 240 : log;
 }
 
+/* libbpf looks at the path that it was given in objects_open_options() when it loads. */
+static int give_layouts(struct objects *objects, const struct bpf_object *object)
+{
+	if (!objects->layouts)
+		return 0;
+	return layouts_write(objects->layouts, bpf_object__btf(object), objects->layouts_fd);
+}
+
 int objects_load(struct objects *objects, struct bpf_object *object, const char *name,
 	struct stoke_error *err)
 {
@@ -92,6 +106,10 @@ int objects_load(struct objects *objects, struct bpf_object *object, const char 
 					bpf_map__name(shared), strerror(-r));
 		}
 	}
+	r = give_layouts(objects, object);
+	if (r < 0)
+		return fail(err, r, "cannot tell BPF program %s the kernel's layouts: %s", name,
+			strerror(-r));
 	r = bpf_object__load(object);
 	if (r < 0 && objects->log[0] && r != -EPERM && r != -EACCES)
 		return fail(err, -EOPNOTSUPP, "this kernel refused BPF program %s: %s: %s", name,
@@ -133,7 +151,9 @@ static int find_place(struct objects *objects, struct stoke_error *err)
 		return refusal_explain("open BPF programs", -errno, err);
 	bpf_object__for_each_program(program, follow->obj)(void)
 		bpf_program__set_autoload(program, program == follow->progs.locate);
-	r = follow_bpf__load(follow);
+	r = give_layouts(objects, follow->obj);
+	if (r == 0)
+		r = follow_bpf__load(follow);
 	if (r == 0)
 		r = bpf_prog_test_run_opts(bpf_program__fd(follow->progs.locate), &run);
 	if (r == 0) {
@@ -204,6 +224,29 @@ static int make_rings(
 	return r;
 }
 
+/* Room for the processes of targets: all that there are twice, and some, up to what is promised.
+ * What is not asked for takes no time to be made. */
+static uint32_t target_slots(void)
+{
+	uint64_t tasks = tasks_now("/proc");
+
+	if (!tasks || tasks * 2 + MIN_TARGETS > STOKE_MAX_TARGETS)
+		return STOKE_MAX_TARGETS;
+	return (uint32_t)tasks * 2 + MIN_TARGETS;
+}
+
+static void size_maps(const struct follow_bpf *follow, const struct objects_options *options,
+	const struct stoke_config *config)
+{
+	uint32_t targets = options->all ? 1 : target_slots();
+
+	(void)bpf_map__set_max_entries(follow->maps.targets, targets);
+	(void)bpf_map__set_max_entries(follow->maps.dying, config->level ? targets : 1);
+	if (!options->threads)
+		(void)bpf_map__set_max_entries(follow->maps.threads, 1);
+	(void)bpf_map__set_max_entries(follow->maps.rings, ring_slots(options));
+}
+
 static int load_follow(
 	struct objects *objects, const struct objects_options *options, struct stoke_error *err)
 {
@@ -221,16 +264,23 @@ static int load_follow(
 	(void)bpf_program__set_autoload(follow->progs.on_free, follows);
 	(void)bpf_program__set_autoload(
 		follow->progs.on_exit, follows && objects->config.level != 0);
-	if (!follows)
-		(void)bpf_map__set_max_entries(follow->maps.targets, 1);
-	if (!follows || objects->config.level == 0)
-		(void)bpf_map__set_max_entries(follow->maps.dying, 1);
-	(void)bpf_map__set_max_entries(follow->maps.rings, ring_slots(options));
+	size_maps(follow, options, &objects->config);
 	r = objects_load(objects, follow->obj, "follow", err);
 	if (r < 0)
 		return r;
 	r = follow_bpf__attach(follow);
 	return r < 0 ? refusal_explain("follow forks and execs", r, err) : 0;
+}
+
+/* Without them everything works as well, later. */
+static void open_layouts(struct objects *objects)
+{
+	objects->layouts_fd = memfd_create("stoke-layouts", MFD_CLOEXEC);
+	if (objects->layouts_fd < 0 || layouts_open(LAYOUTS_OF_KERNEL, &objects->layouts) < 0)
+		return;
+	(void)snprintf(objects->layouts_path, sizeof(objects->layouts_path), "/proc/self/fd/%d",
+		objects->layouts_fd);
+	objects->open_options.btf_custom_path = objects->layouts_path;
 }
 
 static int allocate(struct objects *objects, const struct objects_options *options)
@@ -270,11 +320,13 @@ int objects_open(
 	objects = calloc(1, sizeof(*objects));
 	if (!objects)
 		return fail(err, -ENOMEM, "out of memory");
+	objects->layouts_fd = -1;
 	r = allocate(objects, options);
 	if (r < 0) {
 		r = fail(err, r, "cannot make room for BPF programs: %s", strerror(-r));
 		goto fail;
 	}
+	open_layouts(objects);
 	objects->config.all = options->all != 0;
 	objects->config.user = options->user != 0;
 	objects->config.kernel = options->kernel != 0;
@@ -294,6 +346,16 @@ fail:
 	return r;
 }
 
+void objects_ready(struct objects *objects)
+{
+	layouts_close(objects->layouts);
+	objects->layouts = NULL;
+	objects->open_options.btf_custom_path = NULL;
+	if (objects->layouts_fd >= 0)
+		(void)close(objects->layouts_fd); /* a file in memory: nothing to lose */
+	objects->layouts_fd = -1;
+}
+
 void objects_close(struct objects *objects)
 {
 	if (!objects)
@@ -302,6 +364,7 @@ void objects_close(struct objects *objects)
 	for (size_t i = 0; i < objects->nr_rings; i++)
 		if (objects->ring_fds[i] >= 0)
 			(void)close(objects->ring_fds[i]); /* nothing was written through it */
+	objects_ready(objects);
 	free(objects->ring_fds);
 	free(objects->losses);
 	free(objects->log);

@@ -20,6 +20,7 @@ struct objects;
 
 struct objects_options {
 	int all; /* every process: no target set */
+	int threads; /* single threads will be added */
 	int children; /* processes forked by targets become targets */
 	int user, kernel; /* which parts of stacks */
 	const unsigned *cpus;
@@ -30,6 +31,9 @@ struct objects_options {
 /* Loads and attaches follow.bpf.c. Errors name the cause and cure (rights, BTF, lockdown). */
 int objects_open(
 	const struct objects_options *options, struct objects **ret, struct stoke_error *err);
+/* Every source is open: what only loading needs (megabytes of the kernel's types) is let go. What
+ * is loaded later takes longer. */
+void objects_ready(struct objects *objects);
 void objects_close(struct objects *objects);
 /* Target set, keyed by tgid in stoke's own PID namespace. */
 int objects_add_process(struct objects *objects, pid_t pid, struct stoke_error *err);

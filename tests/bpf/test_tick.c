@@ -520,7 +520,7 @@ Test(tick, samples_one_thread_alone)
 	struct known known;
 	size_t nr;
 
-	open_session(&session, (struct objects_options){.children = 1}, HZ);
+	open_session(&session, (struct objects_options){.children = 1, .threads = 1}, HZ);
 	know(&known, 0, "two", NULL); /* main burns, and another */
 	cr_assert(eq(int, objects_add_thread(session.objects, known.pid, NULL), 0));
 	start(&session);
