@@ -23,7 +23,7 @@ BPF = {
     "source": r"bpf/(event\.h|.*\.skel\.h)",
     "capture": r"bpf/(event|walk)\.h",
     "runtime": r"bpf/event\.h",
-    "unwind": r"bpf/(walk|table)\.h",
+    "unwind": r"bpf/(rule|walk|table)\.h",
 }
 
 
