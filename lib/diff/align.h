@@ -21,7 +21,12 @@ struct aligned {
 	size_t nr_inserted;
 };
 
-/* Of a canonical profile. options as tree_build()'s, with nr_before. -ENOMEM, -E2BIG. */
+/*
+ * Of a canonical profile. options as tree_build()'s, with nr_before. A frame of 1 % of its side or
+ * more is spliced in when 80 % of it go on, by at most three frames in a row, to children that
+ * stand alone beside it on the other side; it then has what they have there as its total. -ENOMEM,
+ * -E2BIG; -EINVAL without nr_before.
+ */
 int align_build(const struct stoke_profile *profile, const struct tree_options *options,
 	struct aligned **ret);
 void aligned_free(struct aligned *aligned);

@@ -31,8 +31,11 @@ struct owner {
 	uint32_t node; /* of the aligned tree; its path are the parents */
 	double before, after; /* rates */
 	double growth; /* of the sites below: what this owner explains */
+	int crossroads; /* 1: it grew by less than half of that itself: it only stands above several
+			   causes, whose owners are in the list too */
 	double variation; /* total variation distance of the parts, 0 to 1 */
-	double cost_ratio; /* NAN: no meaning */
+	double cost_ratio; /* shares: own cost if the rest did not change; else after / before.
+			      NAN: no meaning */
 	enum cause_kind kind;
 	struct part *parts; /* sorted by |after - before|, largest first */
 	size_t nr_parts;
@@ -55,7 +58,7 @@ struct moved {
 
 struct cause {
 	struct owner *owners; /* of growth, largest first */
-	size_t nr_owners;
+	size_t nr_owners; /* 100 at most */
 	struct site *sites; /* largest first */
 	size_t nr_sites;
 	struct moved *moved; /* largest first */
