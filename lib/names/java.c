@@ -8,30 +8,14 @@
 
 #include <string.h>
 
+#include "names/rule.h"
 #include "names/whole.h"
 
 #define PACKAGE_WORDS 3
 
-/* A part of the name that is looked at. */
-struct part {
-	const char *text;
-	size_t size;
-};
-
-static int is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
-static int is_upper(char c)
-{
-	return c >= 'A' && c <= 'Z';
-}
-
 static int is_identifier(char c)
 {
-	return is_digit(c) || is_upper(c) || (c >= 'a' && c <= 'z') || (c & 0x80) || c == '_' ||
-	       c == '$' || c == '-';
+	return is_word(c) || c == '$' || c == '-';
 }
 
 /* Takes off the return type in front and the arguments behind. 0: no method's name at all. */
@@ -69,14 +53,15 @@ static int split_method(const struct part *part, struct part *class, struct part
 	}
 	*method = (struct part){part->text + at, part->size - at};
 	*class = (struct part){part->text, at - skip};
-	/* A descriptor: "Lcom/foo/Bar;". */
-	if (class->size > 2 && class->text[0] == 'L' && class->text[class->size - 1] == ';') {
-		class->text++;
-		class->size -= 2;
-	}
-	/* The same in text where ';' parts frames: "com/foo/Bar:.baz". */
-	if (skip == 1 && class->size > 1 && class->text[class->size - 1] == ':')
+	/* A descriptor: "Lcom/foo/Bar;"; in text where ';' parts frames "Lcom/foo/Bar:", and what
+	 * FlameGraph makes of it: "com/foo/Bar:". */
+	if (class->size > 1 && class->text[class->size - 1] == ';' && class->text[0] == 'L') {
+		*class = (struct part){class->text + 1, class->size - 2};
+	} else if (class->size > 1 && class->text[class->size - 1] == ':') {
 		class->size--;
+		if (class->text[0] == 'L' && (skip == 2 || memchr(class->text, '/', class->size)))
+			*class = (struct part){class->text + 1, class->size - 1};
+	}
 	return class->size > 0 && method->size > 0;
 }
 
@@ -112,7 +97,8 @@ static int is_class(const struct part *class)
 		if (c != '.' && c != '/')
 			continue;
 		/* No word is empty: rustc's older names have "..". */
-		if (i == 0 || i + 1 == class->size || class->text[i + 1] == '.')
+		if (i == 0 || i + 1 == class->size || class->text[i + 1] == '.' ||
+			class->text[i + 1] == '/')
 			return 0;
 	}
 	return 1;
@@ -155,6 +141,91 @@ size_t java_short(const char *name, size_t size, enum function_kind kind, char *
 	nr = append(out, nr, room, &(struct part){".", 1});
 	nr = append(out, nr, room, &method);
 	return nr < class.size + 1 + method.size ? whole_characters(out, nr) : nr;
+}
+
+/* "int com.foo.Bar.baz(int, long[])": a method with its arguments and, perhaps, its return type. */
+static int is_signature(const struct part *name)
+{
+	const char *open = memchr(name->text, '(', name->size), *close, *blank;
+	size_t before;
+
+	if (!open || !byte_at(name, name->size - 1, ')'))
+		return 0;
+	before = (size_t)(open + 1 - name->text);
+	close = memchr(open, ')', name->size - before);
+	if ((close && close < name->text + name->size - 1) ||
+		memchr(open + 1, '(', name->size - before))
+		return 0;
+	blank = memchr(name->text, ' ', before);
+	for (const char *type = name->text; blank && type < blank; type++) {
+		if (!is_word(*type) && !strchr(".$[]", *type))
+			return 0;
+	}
+	return !blank ||
+	       (blank > name->text && !memchr(blank + 1, ' ', (size_t)(open - blank - 1)));
+}
+
+/* Nothing but addresses follow the class: "/0x7f498c001228", "+0x7f8177090218/543846639". */
+static int is_hidden(const struct part *class, size_t at)
+{
+	return skip_addresses(class, at) == class->size;
+}
+
+/* Slashes between the words of a class, as in its file: Go's packages have them too, but no class
+ * behind them. */
+static int is_slashed(const struct part *class)
+{
+	const char *slash = memrchr(class->text, '/', class->size);
+	size_t last = slash ? (size_t)(slash + 1 - class->text) : 0;
+
+	return slash && !memchr(class->text, '.', last) &&
+	       (is_upper(class->text[last]) || (class->text[last] & 0x80) ||
+		       memchr(class->text + last, '$', class->size - last));
+}
+
+/* How sure a tool wrote this for a Java method, by what stands between class and method. */
+static int is_spelling(const struct part *whole, const struct part *class,
+	const struct part *method, int has_signature)
+{
+	const char *between = class->text + class->size;
+	size_t nr = (size_t)(method->text - between);
+
+	if (*between == ';' || (*between == ':' && (nr == 3 || between[1] == '.')))
+		return 1; /* "Lcom/foo/Bar;::baz", "com/foo/Bar:.baz" */
+	if (has_signature)
+		return memchr(class->text, '.', class->size) != NULL ||
+		       memchr(class->text, '$', class->size) != NULL || class->text > whole->text;
+	if (nr == 2)
+		return memchr(class->text, '.', class->size) != NULL ||
+		       memchr(class->text, '/', class->size) != NULL;
+	return 0;
+}
+
+size_t java_spelling(const char *name, size_t size, char *out)
+{
+	struct part whole = {name, size}, class, method, plain;
+	int has_signature = is_signature(&whole);
+	size_t nr = 0;
+
+	if (has_signature ? !strip_signature(&whole) : memchr(name, '(', size) != NULL)
+		return 0;
+	if (!split_method(&whole, &class, &method))
+		return 0;
+	plain = (struct part){class.text, hidden_class(&class)};
+	if (!is_method(&method) || !is_class(&plain) || is_digit(plain.text[0]) ||
+		!is_hidden(&class, plain.size))
+		return 0;
+	if (!is_spelling(&(struct part){name, size}, &class, &method, has_signature) &&
+		!is_slashed(&plain))
+		return 0;
+	/* "java.base/java.lang.String" has one behind its module. */
+	if (memchr(plain.text, '.', plain.size))
+		plain.size = 0;
+	for (; nr < class.size; nr++)
+		out[nr] = nr < plain.size && class.text[nr] == '/' ? '.' : class.text[nr];
+	out[nr++] = '.';
+	memcpy(out + nr, method.text, method.size);
+	return nr + method.size;
 }
 
 size_t java_package(const char *name, size_t size)

@@ -16,6 +16,13 @@
 size_t java_short(const char *name, size_t size, enum function_kind kind, char *out, size_t room);
 
 /*
+ * The same for a name of any kind, when the spelling leaves no doubt that a tool wrote a Java
+ * method in its own way. Hidden classes keep their address. Writes at most size bytes; 0: not Java,
+ * or it is spelled like this already.
+ */
+size_t java_spelling(const char *name, size_t size, char *out);
+
+/*
  * Of what java_short() made: its package, at most three words of it ("net.sf.json"); a class in no
  * package stands for itself. Returns how much of the name that is.
  */

@@ -7,14 +7,15 @@
 
 #include <string.h>
 
+#include "names/bytes.h"
+
 #define OPERATOR      "operator"
 #define OPERATOR_SIZE 8
 #define HASH_SIZE     19 /* "::h" and 16 hexadecimal digits */
 
-static int is_word(char c)
+static int is_name_byte(char c)
 {
-	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-	       (c & 0x80) || c == '_' || c == '$';
+	return is_word(c) || c == '$';
 }
 
 static int begins(const char *text, size_t size, const char *word)
@@ -29,9 +30,9 @@ static size_t operator_size(const char *name, size_t size, size_t i)
 {
 	size_t n = OPERATOR_SIZE;
 
-	if (!begins(name + i, size - i, OPERATOR) || (i > 0 && is_word(name[i - 1])))
+	if (!begins(name + i, size - i, OPERATOR) || (i > 0 && is_name_byte(name[i - 1])))
 		return 0;
-	if (i + n < size && is_word(name[i + n]))
+	if (i + n < size && is_name_byte(name[i + n]))
 		return 0;
 	if (begins(name + i + n, size - i - n, "()") || begins(name + i + n, size - i - n, "[]"))
 		return n + 2;
@@ -53,14 +54,17 @@ static int is_named_bracket(const char *text, size_t size)
 	       begins(text, size, "(.");
 }
 
-static size_t without_hash(const char *name, size_t size)
+size_t native_without_hash(const char *name, size_t size)
 {
-	const char *hash = name + size - HASH_SIZE;
+	const char *hash;
 
-	if (size <= HASH_SIZE || !begins(hash, HASH_SIZE, "::h"))
+	if (size <= HASH_SIZE)
+		return size;
+	hash = name + size - HASH_SIZE;
+	if (!begins(hash, HASH_SIZE, "::h"))
 		return size;
 	for (size_t i = 3; i < HASH_SIZE; i++) {
-		if (!(hash[i] >= '0' && hash[i] <= '9') && !(hash[i] >= 'a' && hash[i] <= 'f'))
+		if (!is_lower_hex(hash[i]))
 			return size;
 	}
 	return size - HASH_SIZE;
@@ -94,7 +98,7 @@ size_t native_short(const char *name, size_t size, const char **ret)
 	/* Blanks without arguments behind them part no return type: "vtable chunks". */
 	if (end == size || end == start) {
 		start = 0;
-		end = without_hash(name, size);
+		end = native_without_hash(name, size);
 	}
 	*ret = name + start;
 	return end - start;
@@ -113,7 +117,7 @@ size_t native_namespace(const char *name, size_t size, const char **ret)
 			*ret = name + start;
 			return i - start;
 		}
-		if (is_word(c))
+		if (is_name_byte(c))
 			continue;
 		/* Rust: "<alloc::vec::Vec<T> as core::ops::Drop>::drop", "<&mut T as ...". */
 		if (name[0] != '<' || (c != '<' && c != '&' && c != ' ' && c != '*'))

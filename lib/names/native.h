@@ -17,4 +17,7 @@ size_t native_short(const char *name, size_t size, const char **ret);
  */
 size_t native_namespace(const char *name, size_t size, const char **ret);
 
+/* The size of a Rust name without the hash that rustc puts at its end: "::h0123456789abcdef". */
+size_t native_without_hash(const char *name, size_t size);
+
 #endif

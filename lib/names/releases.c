@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * releases.c: classes and methods of the JDK that are the same code under another name in another
+ * release, and the bridges that each release builds differently. The newest name is the canonical
+ * one.
+ */
+#include "base/cleanup.h"
+#include "names/rule.h"
+
+/* What begins with the word begins with another one now. */
+static size_t moved(const struct rule *rule, const struct part *name, size_t at, struct part *ret)
+{
+	/* These packages never moved. */
+	static const char *const stayed[] = {
+		"sun.reflect.annotation.", "sun.reflect.generics.", "sun.reflect.misc."};
+
+	for (size_t i = 0; i < ARRAY_SIZE(stayed); i++) {
+		if (text_at(name, at, stayed[i]))
+			return 0;
+	}
+	*ret = part_of(rule->with);
+	return at ? 0 : strlen(rule->word);
+}
+
+/* The whole name. */
+static size_t renamed(const struct rule *rule, const struct part *name, size_t at, struct part *ret)
+{
+	size_t end = behind_word(rule, at);
+
+	*ret = part_of(rule->with);
+	return !at && ends_at(name, end) ? end : 0;
+}
+
+/* "lambda$main$2": javac numbers them anew when one is added. */
+static size_t lambda_number(
+	const struct rule *rule, const struct part *name, size_t at, struct part *ret)
+{
+	size_t start = behind_word(rule, at), word = skip_bytes(name, start, is_word), end;
+
+	if (word == start || is_digit(name->text[start]) || !byte_at(name, word, '$'))
+		return 0;
+	end = skip_bytes(name, word + 1, is_digit);
+	*ret = (struct part){name->text + at, word - at};
+	return end > word + 1 && ends_at(name, end) ? end - at : 0;
+}
+
+const struct rule release_rules[] = {
+	/* JDK 9 */
+	{"sun.reflect.", moved, "jdk.internal.reflect."},
+	{"sun.misc.Unsafe.", moved, "jdk.internal.misc.Unsafe."},
+	{"sun.misc.VM.", moved, "jdk.internal.misc.VM."},
+	{"sun.misc.Signal", moved, "jdk.internal.misc.Signal"},
+	{"sun.misc.Cleaner.", moved, "jdk.internal.ref.Cleaner."},
+	{"sun.misc.Perf.", moved, "jdk.internal.perf.Perf."},
+	{"sun.misc.FloatingDecimal", moved, "jdk.internal.math.FloatingDecimal"},
+	{"sun.misc.FormattedFloatingDecimal", moved, "jdk.internal.math.FormattedFloatingDecimal"},
+	{"sun.misc.URLClassPath", moved, "jdk.internal.loader.URLClassPath"},
+	{"sun.misc.Resource.", moved, "jdk.internal.loader.Resource."},
+	/* JDK 12 */
+	{"sun.misc.SharedSecrets.", moved, "jdk.internal.access.SharedSecrets."},
+	{"jdk.internal.misc.SharedSecrets.", moved, "jdk.internal.access.SharedSecrets."},
+	/* JDK 19: a method that was native or did the work itself got a part of it below. */
+	{"java.lang.Thread.runWith", renamed, "java.lang.Thread.run"},
+	{"java.lang.Object.wait0", renamed, "java.lang.Object.wait"},
+	{"java.lang.Thread.sleep0", renamed, "java.lang.Thread.sleep"},
+	{"java.lang.Thread.yield0", renamed, "java.lang.Thread.yield"},
+	{"lambda$", lambda_number, NULL},
+	{NULL, NULL, NULL},
+};
+
+/* "...Accessor.", "...AccessorImpl.", "...Accessor$NativeAccessor." */
+static int is_accessor(const struct part *name, size_t at)
+{
+	static const char *const kinds[] = {"Native", "Delegating", "Generated", "Direct"};
+	size_t end = skip_bytes(name, at, is_word), size;
+
+	size = end - at;
+	if (size > 4 && memcmp(name->text + end - 4, "Impl", 4) == 0)
+		size -= 4;
+	if (size < 8 || memcmp(name->text + at + size - 8, "Accessor", 8) != 0)
+		return 0;
+	if (byte_at(name, end, '$'))
+		end = skip_bytes(name, end + 1, is_word);
+	if (!byte_at(name, end, '.'))
+		return 0;
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
+		if (text_at(name, at, kinds[i]))
+			return 1;
+	}
+	return 0;
+}
+
+int release_is_bridge(const char *text, size_t size)
+{
+	static const char *const invokers[] = {"LambdaForm$", "DirectMethodHandle$Holder",
+		"BoundMethodHandle$Holder", "DelegatingMethodHandle$Holder", "Invokers$Holder"};
+	struct part name = {text, size};
+	size_t at = strlen("java.lang.invoke.");
+
+	if (text_at(&name, 0, "jdk.internal.reflect."))
+		return is_accessor(&name, strlen("jdk.internal.reflect."));
+	if (!text_at(&name, 0, "java.lang.invoke."))
+		return 0;
+	for (size_t i = 0; i < ARRAY_SIZE(invokers); i++) {
+		if (text_at(&name, at, invokers[i]))
+			return 1;
+	}
+	return 0;
+}
