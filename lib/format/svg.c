@@ -12,16 +12,12 @@
 #include "base/text.h"
 #include "format/format.h"
 #include "view/draw.h"
-#include "view/flamegraph.h"
+#include "view/json.h"
 #include "view/number.h"
+#include "view/page.h"
 #include "view/palette.h"
 #include "view/payload.h"
-#include "view/xml.h"
 
-#define FONT		"system-ui,-apple-system,Segoe UI,Roboto,Noto Sans,Liberation Sans,Arial,sans-serif"
-#define DOT		" \xc2\xb7 " /* between facts */
-#define MIN_DATA	(64 << 10) /* bytes for the profile, whatever the still picture took */
-#define BYTES_PER_BOX	40
 #define MAX_STRIP_BARS	150
 #define TEXT_MAX	1024 /* bytes of a title or fact */
 #define MIN_NAMED_PCT	95 /* of self time, to call a profile good that says nothing of itself */
@@ -57,8 +53,8 @@ struct svg {
 	struct table *functions;
 	struct payload payload;
 	struct quality_text *quality;
-	char *title, *facts, *still, *meta, *verdict;
-	size_t facts_size, still_size, meta_size, title_size, verdict_size;
+	char *title, *facts, *still, *meta, *verdict, *description;
+	size_t description_size, facts_size, still_size, meta_size, title_size, verdict_size;
 	int good;
 };
 
@@ -74,28 +70,7 @@ static void svg_done(struct svg *svg)
 	free(svg->still);
 	free(svg->meta);
 	free(svg->verdict);
-}
-
-/* Runs a writer into memory. */
-static int to_memory(struct svg *svg, int (*write)(struct svg *, FILE *), char **text, size_t *size)
-{
-	char *new = NULL;
-	FILE *out = open_memstream(&new, size);
-	int r, failed;
-
-	if (!out)
-		return -ENOMEM;
-	r = write(svg, out);
-	failed = ferror(out);
-	if (fclose(out) != 0 || failed)
-		r = -ENOMEM;
-	if (r < 0) {
-		free(new);
-		return r;
-	}
-	free(*text);
-	*text = new;
-	return 0;
+	free(svg->description);
 }
 
 static void print_limited(FILE *out, const char *text)
@@ -108,8 +83,9 @@ static const char *fact(const struct svg *svg, const char *key)
 	return svg->profile->nr_runs ? profile_fact_find(svg->profile, 0, key) : NULL;
 }
 
-static int write_title(struct svg *svg, FILE *out)
+static int write_title(void *of, FILE *out)
 {
+	struct svg *svg = of;
 	const struct stoke_profile *profile = svg->profile;
 	const char *target = fact(svg, "target");
 
@@ -140,7 +116,7 @@ static int column_of(const struct stoke_profile *profile, const char *type, cons
 static void separate(FILE *out, int *nr)
 {
 	if ((*nr)++)
-		fputs(DOT, out);
+		fputs(PAGE_DOT, out);
 }
 
 static void write_event(const struct svg *svg, FILE *out, int *nr)
@@ -160,8 +136,9 @@ static void write_event(const struct svg *svg, FILE *out, int *nr)
 	}
 }
 
-static int write_facts(struct svg *svg, FILE *out)
+static int write_facts(void *of, FILE *out)
 {
+	struct svg *svg = of;
 	const struct stoke_profile *profile = svg->profile;
 	int samples = column_of(profile, "samples", "count"), nr = 0;
 	const char *kernel = fact(svg, "kernel");
@@ -203,8 +180,9 @@ static int write_facts(struct svg *svg, FILE *out)
 }
 
 /* The badge: the first warning up to its cause, or the first figure of the quality line. */
-static int write_verdict(struct svg *svg, FILE *out)
+static int write_verdict(void *of, FILE *out)
 {
+	struct svg *svg = of;
 	const struct quality_text *quality = svg->quality;
 	uint64_t total = svg->tree->total[0][0], self[128], unnamed;
 	char share[NUMBER_ROOM];
@@ -235,48 +213,6 @@ static int write_verdict(struct svg *svg, FILE *out)
 			number_share(share, total - unnamed, total));
 	}
 	return 0;
-}
-
-static void json_text(FILE *out, const char *text, size_t size)
-{
-	putc('"', out);
-	for (size_t i = 0; i < size; i++) {
-		if (text[i] == '"' || text[i] == '\\')
-			putc('\\', out);
-		putc(text[i], out);
-	}
-	putc('"', out);
-}
-
-static void json_puts(FILE *out, const char *text)
-{
-	json_text(out, text, strlen(text));
-}
-
-/* Raw text of the profile. */
-static void json_raw(FILE *out, const char *text)
-{
-	char printable[6 * TEXT_MAX];
-	size_t n = text_printable(printable, sizeof(printable), text, strnlen(text, TEXT_MAX));
-
-	json_text(out, printable, n == SIZE_MAX ? 0 : n);
-}
-
-static void write_facts_json(const struct svg *svg, FILE *out)
-{
-	const char *fact_text = svg->facts;
-
-	fputs("\"facts\":[", out);
-	while (*fact_text) {
-		const char *dot = strstr(fact_text, DOT);
-		size_t size = dot ? (size_t)(dot - fact_text) : strlen(fact_text);
-
-		json_text(out, fact_text, size);
-		fact_text += size + (dot ? strlen(DOT) : 0);
-		if (*fact_text)
-			putc(',', out);
-	}
-	putc(']', out);
 }
 
 static void write_quality_json(const struct svg *svg, FILE *out)
@@ -337,14 +273,15 @@ static int write_strip_json(const struct svg *svg, FILE *out)
 	return 0;
 }
 
-static int write_meta(struct svg *svg, FILE *out)
+static int write_meta(void *of, FILE *out)
 {
+	struct svg *svg = of;
 	fputs("{\"type\":\"flame\",\"v\":1,\"title\":", out);
 	json_puts(out, svg->title);
 	fputs(",\"unit\":", out);
 	json_puts(out, svg->unit);
-	putc(',', out);
-	write_facts_json(svg, out);
+	fputs(",\"facts\":", out);
+	page_facts_json(svg->facts, out);
 	fputs(",\"kinds\":{", out);
 	for (const struct palette_kind *kind = palette; kind->letter; kind++) {
 		fprintf(out, "%s\"%c\":", kind == palette ? "" : ",", kind->letter);
@@ -359,8 +296,9 @@ static int write_meta(struct svg *svg, FILE *out)
 	return 0;
 }
 
-static int write_still(struct svg *svg, FILE *out)
+static int write_still(void *of, FILE *out)
 {
+	struct svg *svg = of;
 	const struct draw_options options = {
 		.title = svg->title,
 		.facts = svg->facts,
@@ -376,61 +314,39 @@ static int write_still(struct svg *svg, FILE *out)
 }
 
 /* For those who do not see the picture. */
-static void write_description(const struct svg *svg, FILE *out)
+static int write_description(void *of, FILE *out)
 {
+	const struct svg *svg = of;
 	const struct table_row *top[DRAW_TOP];
 	unsigned nr = draw_top(svg->functions, top);
 	char number[NUMBER_ROOM];
 
-	xml_puts(out, number_value(number, svg->tree->total[0][0], svg->unit));
+	fputs(number_value(number, svg->tree->total[0][0], svg->unit), out);
 	putc('.', out);
 	for (unsigned i = 0; i < nr && i < 5; i++) {
-		char name[6 * 256];
-		size_t raw = top[i]->name_size < 256 ? top[i]->name_size : 256;
-		size_t n = text_printable(name, sizeof(name), top[i]->name, raw);
+		size_t size = top[i]->name_size < 256 ? top[i]->name_size : 256;
 
 		fputs(i ? "; " : " Most self time: ", out);
-		xml_text(out, name, n == SIZE_MAX ? 0 : n);
+		text_print(out, top[i]->name, size);
 		putc(' ', out);
-		xml_puts(out, number_share(number, top[i]->self, svg->functions->sum));
+		fputs(number_share(number, top[i]->self, svg->functions->sum), out);
 	}
+	return 0;
 }
 
-static void write_data(const struct svg *svg, FILE *out)
+static struct page page_of(const struct svg *svg)
 {
-	fputs("<metadata class=\"sk-meta\">", out);
-	xml_text(out, svg->meta, svg->meta_size);
-	fputs("</metadata>\n<metadata class=\"sk-names\">", out);
-	xml_text(out, svg->payload.names, svg->payload.names_size);
-	fputs("</metadata>\n<metadata class=\"sk-tree\">", out);
-	(void)fwrite(
-		svg->payload.tree, 1, svg->payload.tree_size, out); /* the caller asks ferror */
-	fputs("</metadata>\n<script><![CDATA[\n", out);
-	flamegraph_write_js(out);
-	fputs("]]></script>\n</svg>\n", out);
-}
-
-static void write_file(const struct svg *svg, FILE *out)
-{
-	unsigned height = draw_height(svg->layout, svg->functions);
-
-	fprintf(out,
-		"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg "
-		"xmlns=\"http://www.w3.org/2000/svg\" class=\"stoke\" width=\"%llu\" height=\"%u\" "
-		"viewBox=\"0 0 %llu %u\" role=\"img\" aria-labelledby=\"sk-t sk-d\" "
-		"font-family=\"" FONT "\" font-size=\"12\">\n<title id=\"sk-t\">",
-		(unsigned long long)svg->params->width, height,
-		(unsigned long long)svg->params->width, height);
-	xml_puts(out, svg->title);
-	fputs("</title>\n<desc id=\"sk-d\">", out);
-	write_description(svg, out);
-	fputs("</desc>\n<style><![CDATA[\n", out);
-	palette_write_css(out);
-	flamegraph_write_css(out);
-	fputs("]]></style>\n<g class=\"sk-static\">", out);
-	(void)fwrite(svg->still, 1, svg->still_size, out); /* same */
-	fputs("</g>\n", out);
-	write_data(svg, out);
+	return (struct page){
+		.title = svg->title,
+		.description = svg->description,
+		.width = (unsigned)svg->params->width,
+		.height = draw_height(svg->layout, svg->functions),
+		.still = svg->still,
+		.still_size = svg->still_size,
+		.meta = svg->meta,
+		.meta_size = svg->meta_size,
+		.payload = &svg->payload,
+	};
 }
 
 static const char *unit_of(const struct stoke_profile *profile, unsigned value)
@@ -452,7 +368,7 @@ static int make_views(struct svg *svg)
 	const struct tree_options tree_options = {.value = svg->profile->default_value};
 	const struct layout_options layout_options = {
 		.width = (double)svg->params->width - 2 * DRAW_MARGIN,
-		.max_boxes = (size_t)svg->params->budget_kb * 1000 / 3 / BYTES_PER_BOX,
+		.max_boxes = (size_t)svg->params->budget_kb * 1000 / 3 / PAGE_BYTES_PER_BOX,
 	};
 	int r;
 
@@ -475,24 +391,27 @@ static int make_texts(struct svg *svg)
 {
 	int r;
 
-	r = to_memory(svg, write_title, &svg->title, &svg->title_size);
+	r = page_text(svg, write_title, &svg->title, &svg->title_size);
 	if (r < 0)
 		return r;
-	r = to_memory(svg, write_facts, &svg->facts, &svg->facts_size);
+	r = page_text(svg, write_facts, &svg->facts, &svg->facts_size);
 	if (r < 0)
 		return r;
-	r = to_memory(svg, write_verdict, &svg->verdict, &svg->verdict_size);
+	r = page_text(svg, write_verdict, &svg->verdict, &svg->verdict_size);
 	if (r < 0)
 		return r;
-	r = to_memory(svg, write_still, &svg->still, &svg->still_size);
+	r = page_text(svg, write_still, &svg->still, &svg->still_size);
 	if (r < 0)
 		return r;
-	return to_memory(svg, write_meta, &svg->meta, &svg->meta_size);
+	r = page_text(svg, write_description, &svg->description, &svg->description_size);
+	if (r < 0)
+		return r;
+	return page_text(svg, write_meta, &svg->meta, &svg->meta_size);
 }
 
 static int make(struct svg *svg)
 {
-	size_t budget = (size_t)svg->params->budget_kb * 1000, used;
+	struct page page;
 	int r;
 
 	r = make_views(svg);
@@ -501,9 +420,9 @@ static int make(struct svg *svg)
 	r = make_texts(svg);
 	if (r < 0)
 		return r;
-	used = svg->still_size + svg->meta_size * 2 + flamegraph_size() + 8192;
+	page = page_of(svg);
 	r = payload_make(
-		svg->tree, budget > used + MIN_DATA ? budget - used : MIN_DATA, &svg->payload);
+		svg->tree, page_room(&page, (size_t)svg->params->budget_kb * 1000), &svg->payload);
 	if (r < 0)
 		return r;
 	/* What was left out is one of the facts. */
@@ -517,8 +436,11 @@ static int svg_write(const struct stoke_profile *profile, const void *params, FI
 
 	svg.unit = unit_of(profile, profile->default_value);
 	r = make(&svg);
-	if (r >= 0)
-		write_file(&svg, out);
+	if (r >= 0) {
+		const struct page page = page_of(&svg);
+
+		page_write(&page, out);
+	}
 	svg_done(&svg);
 	return r < 0 ? r : 0;
 }
