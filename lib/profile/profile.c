@@ -17,8 +17,6 @@ struct slots {
 
 struct profile_index {
 	struct slots functions, frames, label_sets, rows;
-	size_t values_capacity[PROFILE_MAX_VALUES];
-	size_t stack_capacity, labels_capacity, slice_capacity;
 	size_t nr_indexed; /* rows that the index knows */
 };
 
@@ -236,7 +234,7 @@ const char *profile_fact_find(const struct stoke_profile *profile, uint32_t run,
 
 int profile_value(struct stoke_profile *profile, const char *type, const char *unit, unsigned *ret)
 {
-	struct profile_index *index = profile->index;
+	struct rows *rows = &profile->rows;
 	struct value_type value;
 	unsigned v = profile->nr_values;
 	int r;
@@ -256,11 +254,10 @@ int profile_value(struct stoke_profile *profile, const char *type, const char *u
 	}
 	if (v == PROFILE_MAX_VALUES)
 		return -E2BIG;
-	r = array_reserve(
-		&profile->rows.value[v], &index->values_capacity[v], 0, profile->rows.nr + 1);
+	r = array_reserve(&rows->value[v], &rows->value_capacity[v], 0, rows->nr + 1);
 	if (r < 0)
 		return r;
-	memset(profile->rows.value[v], 0, profile->rows.nr * sizeof(uint64_t));
+	memset(rows->value[v], 0, rows->nr * sizeof(uint64_t));
 	profile->values[v] = value;
 	*ret = profile->nr_values++;
 	return 0;
@@ -504,22 +501,21 @@ static uint64_t add_saturated(uint64_t a, uint64_t b)
 
 static int rows_reserve(struct stoke_profile *profile)
 {
-	struct profile_index *index = profile->index;
 	struct rows *rows = &profile->rows;
 	int r;
 
 	r = array_reserve(&rows->run, &rows->capacity, rows->nr, 1);
 	if (r < 0)
 		return r;
-	r = array_reserve(&rows->stack, &index->stack_capacity, rows->nr, 1);
+	r = array_reserve(&rows->stack, &rows->stack_capacity, rows->nr, 1);
 	if (r < 0)
 		return r;
-	r = array_reserve(&rows->labels, &index->labels_capacity, rows->nr, 1);
+	r = array_reserve(&rows->labels, &rows->labels_capacity, rows->nr, 1);
 	if (r < 0)
 		return r;
-	r = array_reserve(&rows->slice, &index->slice_capacity, rows->nr, 1);
+	r = array_reserve(&rows->slice, &rows->slice_capacity, rows->nr, 1);
 	for (unsigned v = 0; r >= 0 && v < profile->nr_values; v++)
-		r = array_reserve(&rows->value[v], &index->values_capacity[v], rows->nr, 1);
+		r = array_reserve(&rows->value[v], &rows->value_capacity[v], rows->nr, 1);
 	return r;
 }
 

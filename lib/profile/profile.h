@@ -95,7 +95,10 @@ struct rows {
 	uint32_t *labels; /* label set */
 	uint32_t *slice; /* time since the run's start / slice_ns */
 	uint64_t *value[PROFILE_MAX_VALUES];
-	size_t nr, capacity;
+	size_t nr;
+	/* room in each column, for those who add */
+	size_t capacity, stack_capacity, labels_capacity, slice_capacity;
+	size_t value_capacity[PROFILE_MAX_VALUES];
 };
 
 struct stoke_profile {

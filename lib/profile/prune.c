@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "profile/unite.h"
 
 struct prune {
 	struct stoke_profile *profile;
@@ -15,7 +16,6 @@ struct prune {
 	uint8_t *kept;
 	uint32_t *map; /* old node -> new node */
 	uint32_t *rest_of; /* new node -> its "[left out]" child, 0: has none */
-	uint32_t *row_of; /* new node -> row + 1 */
 };
 
 static void prune_done(struct prune *prune)
@@ -24,7 +24,6 @@ static void prune_done(struct prune *prune)
 	free(prune->kept);
 	free(prune->map);
 	free(prune->rest_of);
-	free(prune->row_of);
 }
 
 static uint64_t add(uint64_t a, uint64_t b)
@@ -40,10 +39,7 @@ static int make_room(struct prune *prune)
 	prune->kept = calloc(nr, 1);
 	prune->map = calloc(nr, sizeof(*prune->map));
 	prune->rest_of = calloc(nr, sizeof(*prune->rest_of));
-	prune->row_of = calloc(nr, sizeof(*prune->row_of));
-	return prune->total && prune->kept && prune->map && prune->rest_of && prune->row_of
-		       ? 0
-		       : -ENOMEM;
+	return prune->total && prune->kept && prune->map && prune->rest_of ? 0 : -ENOMEM;
 }
 
 static void judge(
@@ -116,26 +112,13 @@ static uint64_t cut_nodes(struct prune *prune)
 	return nr_cut;
 }
 
-static void merge_rows(struct prune *prune)
+static int merge_rows(struct prune *prune)
 {
-	struct stoke_profile *profile = prune->profile;
-	struct rows *rows = &profile->rows;
-	size_t nr = 0;
+	struct rows *rows = &prune->profile->rows;
 
-	for (size_t i = 0; i < rows->nr; i++) {
-		uint32_t stack = prune->map[rows->stack[i]], *row = &prune->row_of[stack];
-
-		if (!*row) {
-			*row = (uint32_t)++nr;
-			rows->stack[nr - 1] = stack;
-			for (unsigned v = 0; v < profile->nr_values; v++)
-				rows->value[v][nr - 1] = rows->value[v][i];
-			continue;
-		}
-		for (unsigned v = 0; v < profile->nr_values; v++)
-			rows->value[v][*row - 1] = add(rows->value[v][*row - 1], rows->value[v][i]);
-	}
-	rows->nr = nr;
+	for (size_t i = 0; i < rows->nr; i++)
+		rows->stack[i] = prune->map[rows->stack[i]];
+	return profile_settle(prune->profile);
 }
 
 int profile_prune(struct stoke_profile *profile, unsigned value, uint64_t below, uint32_t *open,
@@ -150,8 +133,8 @@ int profile_prune(struct stoke_profile *profile, unsigned value, uint64_t below,
 	if (r >= 0) {
 		judge(&prune, value, below, open, nr_open);
 		*ret_cut = cut_nodes(&prune);
-		merge_rows(&prune);
 		profile_renumbered(profile);
+		r = merge_rows(&prune);
 		for (size_t i = 0; i < nr_open; i++)
 			open[i] = prune.map[open[i]];
 	}

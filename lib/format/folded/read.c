@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * read.c: folded text is not looked up but compared: what a line shares with the line before
- * keeps its nodes, the rest is appended. Only when the lines turn out to be in no order, nodes are
- * searched for.
+ * read.c: text is sorted, not looked up. While lines come in order they are appended as they are;
+ * once they do not, windows of up to 256 MB are sorted, appended and united. So is what the
+ * profile had before with what this file brings.
  */
 #include "format/folded.h"
 
@@ -14,70 +14,32 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "format/folded/append.h"
+#include "format/folded/sort.h"
 #include "profile/prune.h"
+#include "profile/unite.h"
 
-#define LINE_MAX_BYTES (64u << 20)
-#define MAX_DEPTH      UINT16_MAX
-#define MEMO_SETS      (1u << 13)
-#define MEMO_WAYS      4 /* a set is a cache line */
-#define PRUNE_NODES    (1u << 18) /* more than these, and twice what stayed, are pruned */
-#define BATCH	       16 /* frames looked up together, so that their cache misses overlap */
-
-/* A frame of the line before: where its name ends there, and its node. */
-struct level {
-	size_t end;
-	uint32_t node;
-};
-
-/*
- * Sorted as bytes, "a 1" comes before "a.x 1" and only then "a;b 1", since '.' is below ';'. So a
- * leaf whose name goes on in the next line is held until the lines stop beginning with it.
- */
-struct held {
-	size_t end; /* the lines since share this many bytes with it */
-	size_t depth;
-	uint32_t node;
-};
-
-/* A name seen lately and its frame; the text is that of the profile's strings. */
-struct memo {
-	uint32_t hash, frame; /* frame 0: free */
-	uint32_t size_kind; /* size << 4 | kind */
-	uint32_t text; /* offset: names further out than 4 GiB are not remembered */
-};
-
-/* A frame of the line that is being read. */
-struct name {
-	const char *text;
-	size_t size, stop; /* where it ends in the line */
-	uint32_t hash, size_kind; /* as in the memo */
-	uint32_t kind;
-	struct memo *set;
-	const struct memo *likely; /* the entry of this hash, or NULL */
-};
+#define LINE_MAX_BYTES	 (64u << 20)
+#define WINDOW_MIN_BYTES ((size_t)1 << 20)
+#define WINDOW_MAX_BYTES ((size_t)256 << 20)
+#define WINDOW_MAX_LINES ((size_t)4 << 20)
+#define MAX_PARTS	 40 /* each is at least twice the next, and ids are u32 */
+#define CUT_NODES	 (1u << 22) /* of unsorted text, before it may be cut */
 
 struct reader {
 	struct stoke_profile *profile;
 	struct input *input;
 	struct stoke_error *err;
-	uint32_t run;
-	unsigned samples, cpu; /* columns */
-	uint64_t period_ns; /* 0: not known, no cpu column */
-	struct level *levels;
-	size_t nr_levels, levels_capacity;
-	struct held *held;
-	size_t nr_held, held_capacity;
-	const char *last; /* stack of the line before; in the window or in copy */
-	size_t last_size;
-	char *copy;
-	size_t copy_capacity;
-	int sorted_as_bytes, sorted_as_tree, append;
+	struct append append;
+	int as_bytes, as_tree; /* the order of the lines so far may be this one */
+	int broken; /* it is none: the line that was read last belongs to what follows */
 	uint64_t nr_lines, nr_good, nr_bad, first_bad;
 	const char *first_reason;
-	struct memo *memo;
-	double min_share; /* 0: nothing is cut */
-	uint64_t total;
-	size_t prune_at; /* nodes */
+	struct folded_line *lines; /* of a window */
+	size_t nr_in_window, lines_capacity;
+	struct profile_part parts[MAX_PARTS]; /* [0]: what was there before this run */
+	unsigned nr_parts;
+	double min_share;
 };
 
 static void bad_line(struct reader *reader, const char *reason)
@@ -88,265 +50,11 @@ static void bad_line(struct reader *reader, const char *reason)
 	}
 }
 
-static size_t common_prefix(const char *a, const char *b, size_t max)
+/* Whether there is a stack and a count in this line, which is counted one way or the other. */
+static int parse_line(struct reader *reader, const char *line, size_t size, struct folded_line *ret)
 {
-	uint64_t x, y;
-	size_t i = 0;
-
-	for (; i + 8 <= max; i += 8) {
-		memcpy(&x, a + i, 8);
-		memcpy(&y, b + i, 8);
-		if (x != y)
-			break;
-	}
-	while (i < max && a[i] == b[i])
-		i++;
-	return i;
-}
-
-/* Spreads names over the memo. Nothing is lost to names that were chosen to meet: a set forgets. */
-static uint32_t hash_name(const char *name, size_t size)
-{
-	uint64_t hash = size, word;
-
-	for (; size >= 8; size -= 8, name += 8) {
-		memcpy(&word, name, 8);
-		hash = (hash ^ word) * 0x9e3779b97f4a7c15;
-		hash ^= hash >> 32;
-	}
-	word = 0;
-	memcpy(&word, name, size);
-	hash = (hash ^ word) * 0x9e3779b97f4a7c15;
-	return (uint32_t)(hash >> 32);
-}
-
-/* Asks the profile for a frame, and remembers it first in its set. */
-static int intern_frame(struct reader *reader, const struct name *name, uint32_t *ret)
-{
-	struct stoke_profile *profile = reader->profile;
-	uint64_t text;
-	int r = profile_named_frame(
-		profile, name->text, name->size, (enum function_kind)name->kind, ret);
-
-	if (r < 0)
-		return r;
-	text = profile->strings.start[profile->functions[profile->frames[*ret].function].name];
-	if (text > UINT32_MAX)
-		return 0;
-	memmove(name->set + 1, name->set, (MEMO_WAYS - 1) * sizeof(*name->set));
-	name->set[0] = (struct memo){name->hash, *ret, name->size_kind, (uint32_t)text};
-	return 0;
-}
-
-/* What a frame is called, and where the memo would know it. */
-static struct name parse_name(struct reader *reader, const char *text, size_t size, size_t stop)
-{
-	const struct folded_suffix *suffix = folded_suffix(text, size);
-	struct name name = {.text = text, .size = size, .stop = stop, .kind = FUNCTION_UNKNOWN};
-
-	if (suffix) {
-		name.kind = suffix->kind;
-		name.size -= FOLDED_SUFFIX_BYTES;
-	} else if (!size) {
-		name.text = "[unknown]";
-		name.size = strlen(name.text);
-		name.kind = FUNCTION_MARK;
-	} else if (text[0] == '[' && text[size - 1] == ']' && !memmem(text, size, "+0x", 3)) {
-		name.kind = FUNCTION_MARK;
-	}
-	/* A line has at most 2^26 bytes. */
-	name.size_kind = (uint32_t)name.size << 4 | name.kind;
-	name.hash = hash_name(name.text, name.size);
-	name.set = reader->memo + (size_t)(name.hash % MEMO_SETS) * MEMO_WAYS;
-	__builtin_prefetch(name.set);
-	return name;
-}
-
-static void guess_name(const struct reader *reader, struct name *name)
-{
-	for (unsigned i = 0; i < MEMO_WAYS; i++) {
-		if (name->set[i].hash == name->hash && name->set[i].size_kind == name->size_kind) {
-			name->likely = &name->set[i];
-			__builtin_prefetch(reader->profile->strings.bytes + name->set[i].text);
-			return;
-		}
-	}
-}
-
-static int find_frame(struct reader *reader, const struct name *name, uint32_t *ret)
-{
-	const struct stoke_profile *profile = reader->profile;
-	const struct memo *memo = name->likely;
-
-	if (memo && memo->size_kind == name->size_kind && memo->hash == name->hash &&
-		memcmp(profile->strings.bytes + memo->text, name->text, name->size) == 0) {
-		*ret = memo->frame;
-		return 0;
-	}
-	return intern_frame(reader, name, ret);
-}
-
-static int ends_at(const char *stack, size_t size, size_t at)
-{
-	return at == size || (at < size && stack[at] == ';');
-}
-
-/*
- * Lines may be sorted as bytes (sort, most collapsers) or as a tree (';' below all): either way no
- * node is ever come back to, but for those held. shared: bytes in common with the line before.
- */
-static void judge_order(struct reader *reader, const char *stack, size_t size, size_t shared)
-{
-	int before_ends = shared == reader->last_size, ends = shared == size;
-	int before = before_ends ? ' ' : (unsigned char)reader->last[shared];
-	int now = ends ? ' ' : (unsigned char)stack[shared];
-
-	if (before_ends && ends)
-		return;
-	/* What stands behind the blank that ends a stack is a count: no order to be had there. */
-	if (now < before && !(ends && before <= ' ') && !(before_ends && now <= ' '))
-		reader->sorted_as_bytes = 0;
-	before = before_ends ? 0 : before == ';' ? 1 : before + 2;
-	now = ends ? 0 : now == ';' ? 1 : now + 2;
-	if (now < before)
-		reader->sorted_as_tree = 0;
-	if (!reader->sorted_as_bytes && !reader->sorted_as_tree)
-		reader->append = 0; /* from here on nodes are looked up */
-}
-
-static int push_level(struct reader *reader, size_t end, uint32_t node)
-{
-	int r = array_reserve(&reader->levels, &reader->levels_capacity, reader->nr_levels, 1);
-
-	if (r < 0)
-		return r;
-	reader->levels[reader->nr_levels++] = (struct level){end, node};
-	return 0;
-}
-
-/* Keeps the levels that this line shares with the one before. */
-static int pop_levels(struct reader *reader, const char *stack, size_t size, size_t shared)
-{
-	size_t keep = reader->nr_levels;
-	struct held *held;
-	int r;
-
-	while (reader->nr_held && reader->held[reader->nr_held - 1].end > shared)
-		reader->nr_held--;
-	if (keep && shared == reader->last_size && shared < size &&
-		(unsigned char)stack[shared] < ';') {
-		r = array_reserve(&reader->held, &reader->held_capacity, reader->nr_held, 1);
-		if (r < 0)
-			return r;
-		reader->held[reader->nr_held++] =
-			(struct held){shared, keep, reader->levels[keep - 1].node};
-	}
-	while (keep && (reader->levels[keep - 1].end > shared ||
-			       !ends_at(stack, size, reader->levels[keep - 1].end)))
-		keep--;
-	reader->nr_levels = keep;
-	held = reader->nr_held ? &reader->held[reader->nr_held - 1] : NULL;
-	if (held && held->end == shared && held->depth == keep + 1 && ends_at(stack, size, shared))
-		return push_level(reader, shared, held->node);
-	return 0;
-}
-
-/* Up to BATCH frames from *start on, below *node; both move on. */
-static int add_frames(
-	struct reader *reader, const char *stack, size_t size, size_t *start, uint32_t *node)
-{
-	struct stacks *stacks = &reader->profile->stacks;
-	struct name names[BATCH];
-	uint32_t frame;
-	size_t nr = 0;
-	int r;
-
-	while (*start <= size && nr < BATCH) {
-		const char *end = memchr(stack + *start, ';', size - *start);
-		size_t stop = end ? (size_t)(end - stack) : size;
-
-		names[nr++] = parse_name(reader, stack + *start, stop - *start, stop);
-		*start = stop + 1;
-	}
-	for (size_t i = 0; i < nr; i++)
-		guess_name(reader, &names[i]);
-	for (size_t i = 0; i < nr; i++) {
-		if (reader->nr_levels == MAX_DEPTH)
-			return -EOVERFLOW;
-		r = find_frame(reader, &names[i], &frame);
-		if (r >= 0)
-			r = reader->append ? stacks_append(stacks, *node, frame, node)
-					   : stacks_child(stacks, *node, frame, node);
-		if (r >= 0)
-			r = push_level(reader, names[i].stop, *node);
-		if (r < 0)
-			return r;
-	}
-	return 0;
-}
-
-/* The node of a stack, whose levels are then those of the line before. -E2BIG: too deep. */
-static int find_stack(struct reader *reader, const char *stack, size_t size, uint32_t *ret)
-{
-	size_t max = size < reader->last_size ? size : reader->last_size;
-	size_t shared = common_prefix(stack, reader->last, max), start = 0;
-	uint32_t node = 0;
-	int r;
-
-	judge_order(reader, stack, size, shared);
-	r = pop_levels(reader, stack, size, shared);
-	if (r < 0)
-		return r;
-	reader->last = stack;
-	reader->last_size = size;
-	if (reader->nr_levels) {
-		node = reader->levels[reader->nr_levels - 1].node;
-		start = reader->levels[reader->nr_levels - 1].end + 1;
-	}
-	while (start <= size) {
-		r = add_frames(reader, stack, size, &start, &node);
-		if (r < 0)
-			return r;
-	}
-	*ret = node;
-	return 0;
-}
-
-/* Cuts what is too narrow so far, but for the path of the line before and held leaves. */
-static int prune(struct reader *reader)
-{
-	size_t nr_levels = reader->nr_levels, nr = nr_levels + reader->nr_held;
-	_cleanup_free_ uint32_t *open = calloc(nr + 1, sizeof(*open));
-	struct quality *quality = &reader->profile->runs[reader->run].quality;
-	uint64_t nr_cut;
-	int r;
-
-	if (!open)
-		return -ENOMEM;
-	for (size_t i = 0; i < nr; i++)
-		open[i] = i < nr_levels ? reader->levels[i].node : reader->held[i - nr_levels].node;
-	r = profile_prune(reader->profile, reader->samples,
-		(uint64_t)(reader->min_share * (double)reader->total), open, nr, &nr_cut);
-	if (r < 0)
-		return r;
-	for (size_t i = 0; i < nr_levels; i++)
-		reader->levels[i].node = open[i];
-	for (size_t i = nr_levels; i < nr; i++)
-		reader->held[i - nr_levels].node = open[i];
-	quality->count[QUALITY_HIDDEN_NODES] += nr_cut;
-	reader->prune_at = 2 * reader->profile->stacks.nr;
-	if (reader->prune_at < PRUNE_NODES)
-		reader->prune_at = PRUNE_NODES;
-	return 0;
-}
-
-static int read_line(struct reader *reader, const char *line, size_t size)
-{
-	uint64_t values[PROFILE_MAX_VALUES] = {0}, count;
-	size_t stack_size, nr_nodes = reader->profile->stacks.nr;
-	const char *reason;
-	uint32_t stack;
-	int r;
+	const char *reason = NULL;
+	size_t stack_size;
 
 	reader->nr_lines++;
 	if (size > LINE_MAX_BYTES) {
@@ -357,56 +65,71 @@ static int read_line(struct reader *reader, const char *line, size_t size)
 		size--;
 	if (!size || line[0] == '#')
 		return 0;
-	reason = folded_split(line, size, &stack_size, &count);
+	reason = folded_split(line, size, &stack_size, &ret->count);
 	if (reason) {
 		bad_line(reader, reason);
 		return 0;
 	}
-	r = find_stack(reader, line, stack_size, &stack);
+	ret->stack = line;
+	ret->size = (uint32_t)stack_size;
+	ret->slice = reader->append.slice;
+	return 1;
+}
+
+/*
+ * Lines may be sorted as bytes (sort, most collapsers) or as a tree (';' below all): either way no
+ * node is ever come back to, but for those held. shared: bytes in common with the line before.
+ */
+static int is_in_order(struct reader *reader, const struct folded_line *line, size_t shared)
+{
+	const struct append *append = &reader->append;
+	int before_ends = shared == append->last_size, ends = shared == line->size;
+	int before = before_ends ? ' ' : (unsigned char)append->last[shared];
+	int now = ends ? ' ' : (unsigned char)line->stack[shared];
+
+	if (before_ends && ends)
+		return 1;
+	/* What stands behind the blank that ends a stack is a count: no order to be had there. */
+	if (now < before && !(ends && before <= ' ') && !(before_ends && now <= ' '))
+		reader->as_bytes = 0;
+	before = before_ends ? 0 : before == ';' ? 1 : before + 2;
+	now = ends ? 0 : now == ';' ? 1 : now + 2;
+	if (now < before)
+		reader->as_tree = 0;
+	return reader->as_bytes || reader->as_tree;
+}
+
+static int add_line(struct reader *reader, const struct folded_line *line, size_t shared)
+{
+	int r = append_stack(&reader->append, line->stack, line->size, shared, line->count);
+
 	if (r == -EOVERFLOW) {
 		bad_line(reader, "more than 65,535 frames");
 		return 0;
 	}
-	if (r < 0)
-		return r;
-	reader->nr_good++;
-	values[reader->samples] = count;
-	if (reader->period_ns &&
-		__builtin_mul_overflow(count, reader->period_ns, &values[reader->cpu]))
-		values[reader->cpu] = UINT64_MAX;
-	/* A leaf that was just appended has no row yet. */
-	r = stack >= nr_nodes
-		    ? profile_row_append(reader->profile, reader->run, stack, 0, 0, values)
-		    : profile_row(reader->profile, reader->run, stack, 0, 0, values);
-	if (__builtin_add_overflow(reader->total, count, &reader->total))
-		reader->total = UINT64_MAX;
-	/* In unsorted text what is narrow so far may still grow. */
-	if (r >= 0 && reader->min_share > 0 && reader->append &&
-		reader->profile->stacks.nr > reader->prune_at)
-		r = prune(reader);
+	reader->nr_good += r >= 0;
 	return r;
 }
 
-/* The window is about to move: the line before goes into a copy. */
-static int keep_last(struct reader *reader)
+/* In order. Sets broken when this line is not: then it was not read. */
+static int read_line(struct reader *reader, const char *text, size_t size)
 {
-	if (reader->last == reader->copy)
-		return 0;
-	if (reader->copy_capacity < reader->last_size) {
-		char *grown = realloc(reader->copy, reader->last_size * 2);
+	struct folded_line line;
+	size_t shared;
 
-		if (!grown)
-			return -ENOMEM;
-		reader->copy = grown;
-		reader->copy_capacity = reader->last_size * 2;
+	if (!parse_line(reader, text, size, &line))
+		return 0;
+	shared = append_shared(&reader->append, line.stack, line.size);
+	if (!is_in_order(reader, &line, shared)) {
+		reader->broken = 1;
+		reader->nr_lines--;
+		return 0;
 	}
-	if (reader->last_size)
-		memcpy(reader->copy, reader->last, reader->last_size);
-	reader->last = reader->copy;
-	return 0;
+	reader->append.as_bytes = reader->as_bytes;
+	return add_line(reader, &line, shared);
 }
 
-/* Whole lines of [p, p + size). The number of bytes used, or -errno. */
+/* Whole lines of [p, p + size) as far as they are in order. The bytes used, or -errno. */
 static ssize_t read_whole_lines(struct reader *reader, const char *p, size_t size)
 {
 	const char *end = p + size, *line = p, *stop;
@@ -416,6 +139,8 @@ static ssize_t read_whole_lines(struct reader *reader, const char *p, size_t siz
 		r = read_line(reader, line, (size_t)(stop - line));
 		if (r < 0)
 			return r;
+		if (reader->broken)
+			break;
 		line = stop + 1;
 	}
 	return line - p;
@@ -438,7 +163,8 @@ static int skip_line(struct reader *reader)
 	return (int)n;
 }
 
-static int read_lines(struct reader *reader)
+/* Lines as far as they are in order; what is not stays unread. */
+static int read_in_order(struct reader *reader)
 {
 	size_t rest = 0, want;
 	const uint8_t *p;
@@ -446,7 +172,7 @@ static int read_lines(struct reader *reader)
 	int r;
 
 	for (;;) {
-		r = keep_last(reader);
+		r = append_keep(&reader->append);
 		if (r < 0)
 			return r;
 		want = 2 * rest < LINE_MAX_BYTES ? 2 * rest + 1 : LINE_MAX_BYTES + 1;
@@ -459,10 +185,12 @@ static int read_lines(struct reader *reader)
 		if (used < 0)
 			return (int)used;
 		rest = (size_t)(n - used);
-		r = keep_last(reader);
+		r = append_keep(&reader->append);
 		if (r < 0)
 			return r;
 		input_skip(reader->input, (size_t)used);
+		if (reader->broken)
+			return 0;
 		if (rest > LINE_MAX_BYTES) {
 			r = skip_line(reader);
 			if (r < 0)
@@ -473,28 +201,162 @@ static int read_lines(struct reader *reader)
 	return rest ? read_line(reader, (const char *)p, rest) : 0;
 }
 
+/* Fills the window as far as there is text. The bytes visible, or -errno. */
+static ssize_t fill_window(struct reader *reader, const uint8_t **ret)
+{
+	size_t want = WINDOW_MIN_BYTES;
+	ssize_t n;
+
+	/* Step by step: a small file needs no large window. */
+	for (;; want *= 2) {
+		n = input_fill(reader->input, want, ret, reader->err);
+		if (n < 0 || (size_t)n < want || want == WINDOW_MAX_BYTES)
+			return n;
+	}
+}
+
+/* Whole lines of a window. is_last: the line that ends with the text is whole too. */
+static ssize_t parse_window(struct reader *reader, const char *p, size_t size, int is_last)
+{
+	const char *end = p + size, *line = p;
+
+	reader->nr_in_window = 0;
+	while (line < end && reader->nr_in_window < WINDOW_MAX_LINES) {
+		const char *stop = memchr(line, '\n', (size_t)(end - line));
+		int r = array_reserve(
+			&reader->lines, &reader->lines_capacity, reader->nr_in_window, 1);
+
+		if (r < 0)
+			return r;
+		if (!stop && !is_last)
+			break;
+		if (!stop)
+			stop = end;
+		if (parse_line(reader, line, (size_t)(stop - line),
+			    &reader->lines[reader->nr_in_window]))
+			reader->nr_in_window++;
+		line = stop < end ? stop + 1 : end;
+	}
+	return line - p;
+}
+
+static int prune_run(struct reader *reader, double share)
+{
+	uint64_t nr_cut, below = (uint64_t)(share * (double)reader->append.total);
+	int r = profile_prune(reader->profile, reader->append.samples, below, NULL, 0, &nr_cut);
+
+	if (r >= 0)
+		reader->append.nr_cut += nr_cut;
+	return r;
+}
+
+/* Joins the profile's stacks with the parts that were put aside last, down to `keep` of them. */
+static int unite_parts(struct reader *reader, unsigned keep)
+{
+	int r = 0;
+
+	while (r >= 0 && reader->nr_parts > keep) {
+		r = profile_part_unite(reader->profile, &reader->parts[reader->nr_parts - 1]);
+		reader->nr_parts -= r >= 0;
+	}
+	return r;
+}
+
+static int read_window(struct reader *reader)
+{
+	int r = folded_sort(reader->lines, reader->nr_in_window);
+
+	for (size_t i = 0; r >= 0 && i < reader->nr_in_window; i++) {
+		const struct folded_line *line = &reader->lines[i];
+
+		reader->append.slice = line->slice;
+		r = add_line(reader, line, append_shared(&reader->append, line->stack, line->size));
+	}
+	return r < 0 ? r : append_close(&reader->append);
+}
+
+/*
+ * A part is complete: makes room for the next. It is united with what is not much larger, so that
+ * each node is moved a few times, however many windows there are.
+ */
+static int put_aside(struct reader *reader)
+{
+	struct stoke_profile *profile = reader->profile;
+	unsigned nr = reader->nr_parts;
+	int r = 0;
+
+	for (; r >= 0 && nr > 1; nr--) {
+		if (nr < MAX_PARTS && reader->parts[nr - 1].stacks.nr / 2 > profile->stacks.nr)
+			break;
+		r = unite_parts(reader, nr - 1);
+	}
+	/* What is narrow so far may still grow: cut only what has no chance to matter. */
+	if (r >= 0 && reader->min_share > 0 && profile->stacks.nr > CUT_NODES)
+		r = prune_run(reader, reader->min_share / 16);
+	if (r >= 0)
+		r = profile_part_take(profile, &reader->parts[reader->nr_parts]);
+	reader->nr_parts += r >= 0;
+	return r;
+}
+
+/* The rest of the text, which is in no order. */
+static int read_windows(struct reader *reader)
+{
+	uint32_t slice = reader->append.slice;
+	const uint8_t *p;
+	ssize_t n, used;
+	int r = append_close(&reader->append);
+
+	reader->append.as_bytes = 0;
+	reader->append.min_share = 0; /* of a window, what is narrow in it may be wide in all */
+	reader->append.cutting = 0;
+	while (r >= 0) {
+		n = fill_window(reader, &p);
+		if (n <= 0)
+			return (int)n;
+		if (reader->profile->stacks.nr > 1)
+			r = put_aside(reader);
+		if (r < 0)
+			break;
+		reader->append.slice = slice;
+		used = parse_window(
+			reader, (const char *)p, (size_t)n, (size_t)n < WINDOW_MAX_BYTES);
+		if (used < 0)
+			return (int)used;
+		slice = reader->append.slice;
+		if (!used) { /* no end of line in 256 MB */
+			r = skip_line(reader);
+			continue;
+		}
+		r = read_window(reader);
+		input_skip(reader->input, (size_t)used);
+	}
+	return r;
+}
+
 static int start_run(struct reader *reader, const struct stoke_read_options *options)
 {
 	struct stoke_profile *profile = reader->profile;
 	const char *name = options && options->name ? options->name : input_name(reader->input);
 	uint64_t hz = options ? options->frequency_hz : 0;
+	struct append *append = &reader->append;
 	struct run *run;
 	int r;
 
-	r = profile_run(profile, name, &reader->run);
+	r = profile_run(profile, name, &append->run);
 	if (r < 0)
 		return r;
-	r = profile_value(profile, "samples", "count", &reader->samples);
+	r = profile_value(profile, "samples", "count", &append->samples);
 	if (r < 0 || !hz)
 		return r;
-	r = profile_value(profile, "cpu", "nanoseconds", &reader->cpu);
+	r = profile_value(profile, "cpu", "nanoseconds", &append->cpu);
 	if (r < 0)
 		return r;
-	profile->default_value = reader->cpu;
-	reader->period_ns = (1000000000 + hz / 2) / hz;
-	run = &profile->runs[reader->run];
-	run->period = reader->period_ns;
-	run->period_type = profile->values[reader->cpu];
+	profile->default_value = append->cpu;
+	append->period_ns = (1000000000 + hz / 2) / hz;
+	run = &profile->runs[append->run];
+	run->period = append->period_ns;
+	run->period_type = profile->values[append->cpu];
 	run->duration_ns = options->duration_ns;
 	return 0;
 }
@@ -503,9 +365,10 @@ static int start_run(struct reader *reader, const struct stoke_read_options *opt
 static int end_run(struct reader *reader)
 {
 	const char *name = input_name(reader->input);
-	struct run *run = &reader->profile->runs[reader->run];
+	struct run *run = &reader->profile->runs[reader->append.run];
 	char text[128];
 
+	run->quality.count[QUALITY_HIDDEN_NODES] += reader->append.nr_cut;
 	if (!reader->nr_bad)
 		return 0;
 	if (!reader->nr_good)
@@ -516,29 +379,32 @@ static int end_run(struct reader *reader)
 	run->quality.count[QUALITY_LINES_BAD] += reader->nr_bad;
 	(void)snprintf(text, sizeof(text), "line %" PRIu64 ": %s", reader->first_bad,
 		reader->first_reason); /* cut when too long: it is not */
-	return profile_fact(reader->profile, reader->run, "first-bad-line", text);
+	return profile_fact(reader->profile, reader->append.run, "first-bad-line", text);
 }
 
-static struct memo *memo_new(void)
+static int read_run(struct reader *reader)
 {
-	size_t size = (size_t)MEMO_SETS * MEMO_WAYS * sizeof(struct memo);
-	struct memo *memo = aligned_alloc(MEMO_WAYS * sizeof(*memo), size);
+	int r = read_in_order(reader);
+	int unsorted = r >= 0 && reader->broken;
 
-	return memo ? memset(memo, 0, size) : NULL;
+	if (r >= 0)
+		r = unsorted ? read_windows(reader) : append_close(&reader->append);
+	if (r >= 0)
+		r = unite_parts(reader, 1);
+	if (r >= 0 && unsorted && reader->min_share > 0 &&
+		reader->profile->stacks.nr > APPEND_PRUNE_NODES)
+		r = prune_run(reader, reader->min_share);
+	if (r >= 0 && !unsorted)
+		r = append_trim(&reader->append);
+	if (r >= 0)
+		r = end_run(reader);
+	return r < 0 ? r : unite_parts(reader, 0);
 }
 
 int folded_read(struct stoke_profile *into, struct input *input,
 	const struct stoke_read_options *options, struct stoke_error *err)
 {
-	struct reader reader = {.profile = into,
-		.input = input,
-		.err = err,
-		.last = "",
-		.sorted_as_bytes = 1,
-		.sorted_as_tree = 1,
-		.append = into->stacks.nr == 1,
-		.min_share = options ? options->min_share : 0,
-		.prune_at = PRUNE_NODES};
+	struct reader reader = {.profile = into, .input = input, .err = err};
 	const uint8_t *start;
 	ssize_t n = input_fill(input, 3, &start, err);
 	int r;
@@ -547,16 +413,23 @@ int folded_read(struct stoke_profile *into, struct input *input,
 		return (int)n;
 	if (n >= 3 && memcmp(start, "\xef\xbb\xbf", 3) == 0)
 		input_skip(input, 3); /* the mark that Windows editors put in front of UTF-8 */
-	reader.memo = memo_new();
-	r = reader.memo ? start_run(&reader, options) : -ENOMEM;
+	reader.as_bytes = reader.as_tree = 1;
+	reader.min_share = options ? options->min_share : 0;
+	reader.append = (struct append){.profile = into, .min_share = reader.min_share};
+	r = append_init(&reader.append);
 	if (r >= 0)
-		r = read_lines(&reader);
+		r = start_run(&reader, options);
 	if (r >= 0)
-		r = end_run(&reader);
-	free(reader.memo);
-	free(reader.levels);
-	free(reader.held);
-	free(reader.copy);
+		r = profile_part_take(into, &reader.parts[0]);
+	reader.nr_parts = r >= 0;
+	if (r >= 0)
+		r = read_run(&reader);
+	if (r < 0)
+		profile_part_put(into, &reader.parts[0]);
+	for (unsigned i = 0; i < reader.nr_parts; i++)
+		profile_part_done(&reader.parts[i]);
+	append_done(&reader.append);
+	free(reader.lines);
 	if (r == -ENOMEM)
 		return fail(err, r, "out of memory while reading %s", input_name(input));
 	if (r == -E2BIG && err && err->code != r)

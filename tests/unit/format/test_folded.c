@@ -292,7 +292,7 @@ Test(folded, windows_make_no_difference)
 
 Test(folded, a_rate_gives_cpu_time)
 {
-	static const char text[] = "main;busy 500\nmain 490\n";
+	static const char text[] = "main 490\nmain;busy 500\n";
 	struct stoke_read_options options = {.frequency_hz = 99, .duration_ns = 10000000000};
 	struct stoke_profile *profile;
 
@@ -300,8 +300,8 @@ Test(folded, a_rate_gives_cpu_time)
 	cr_assert(zero(
 		int, read_bytes(profile, &format_folded, text, sizeof(text) - 1, &options, NULL)));
 	cr_assert(eq(u64, profile->runs[0].period, 10101010));
-	cr_assert(eq(u64, profile->rows.value[1][0], 5050505000));
-	cr_assert(eq(u64, profile->rows.value[1][1], 4949494900));
+	cr_assert(eq(u64, profile->rows.value[1][1], 5050505000));
+	cr_assert(eq(u64, profile->rows.value[1][0], 4949494900));
 	cr_assert(eq(u64, profile->runs[0].duration_ns, 10000000000));
 	cr_assert(eq(uint, profile->default_value, 1));
 	stoke_profile_free(profile);
