@@ -56,7 +56,7 @@ int stoke_profile_read(struct stoke_profile *profile, int fd,
 		return r;
 	for (size_t i = nr_runs; i < profile->nr_runs; i++)
 		guess_start(&profile->runs[i], fd);
-	r = resolve_profile(profile, NULL);
+	r = resolve_profile(profile, NULL, NULL);
 	return r < 0 ? fail(err, r, "out of memory") : 0;
 }
 

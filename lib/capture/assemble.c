@@ -42,6 +42,7 @@ struct assembler {
 	struct code *codes;
 	size_t nr_codes, codes_capacity;
 	uint32_t kernel_module;
+	int met_kernel;
 	uint32_t marks[NR_STACK_ENDS]; /* nodes [truncated], [broken], [exit] */
 	uint64_t start_ns, slice_ns, end_ns;
 	int weight_is_ns;
@@ -107,6 +108,11 @@ void assembler_free(struct assembler *assembler)
 void assembler_set_start(struct assembler *assembler, uint64_t start_ns)
 {
 	assembler->start_ns = start_ns;
+}
+
+int assembler_met_kernel(const struct assembler *assembler)
+{
+	return assembler->met_kernel;
 }
 
 uint64_t assembler_samples(const struct assembler *assembler)
@@ -308,6 +314,7 @@ static int place_kernel(struct assembler *assembler, struct sampled *sampled)
 {
 	int r;
 
+	assembler->met_kernel |= sampled->record->nr_kernel != 0;
 	for (size_t i = 0; i < sampled->record->nr_kernel; i++) {
 		uint64_t address = sampled->frames[i] - (i ? 1 : 0);
 		uint32_t frame;

@@ -63,6 +63,8 @@ int assembler_judge(struct assembler *assembler, struct quality *quality);
 struct generated_findings;
 const char *assembler_finding(const struct assembler *assembler, size_t i, pid_t *ret_pid,
 	struct generated_findings *buffer);
+/* Was there ever a frame of the kernel? */
+int assembler_met_kernel(const struct assembler *assembler);
 uint64_t assembler_samples(const struct assembler *assembler);
 uint64_t assembler_weight(const struct assembler *assembler);
 

@@ -199,6 +199,10 @@ int sideband_decode(const uint8_t *record, size_t size, struct item *ret, uint64
 	case PERF_RECORD_EXIT:
 		r = decode_task(record, end, ITEM_EXIT, &item);
 		break;
+	case PERF_RECORD_KSYMBOL:
+		item.kind = ITEM_KERNEL_CODE;
+		r = 1;
+		break;
 	case PERF_RECORD_LOST:
 		if (end < sizeof(lost))
 			return -EBADMSG;

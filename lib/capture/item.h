@@ -19,6 +19,7 @@ enum item_kind {
 	ITEM_COMM,
 	ITEM_FORK,
 	ITEM_EXIT,
+	ITEM_KERNEL_CODE, /* code came into the kernel or went (BPF, trampolines); no fields */
 };
 
 struct item {

@@ -24,6 +24,7 @@
 #include "base/error.h"
 #include "capture/cpus.h"
 #include "capture/recorder.h"
+#include "resolver/ahead.h"
 #include "resolver/resolver.h"
 
 #define ROUND_NS      100000000ull
@@ -202,10 +203,29 @@ int stoke_recorder_fd(const struct stoke_recorder *recorder)
 	return recorder->epoll_fd;
 }
 
+/* The kernel's names are read while there is time for it, once they are seen to be needed. */
+static void look_ahead(struct stoke_recorder *recorder)
+{
+	if (recorder->looked_ahead || !assembler_met_kernel(recorder->assembler))
+		return;
+	recorder->looked_ahead = 1;
+	(void)resolve_ahead_start(&recorder->host, &recorder->ahead); /* else: at the end */
+}
+
+static void forget_ahead(struct stoke_recorder *recorder)
+{
+	resolve_ahead_free(recorder->ahead);
+	recorder->ahead = NULL;
+}
+
 static int collect(void *arg, const struct item *item)
 {
-	const struct stoke_recorder *recorder = arg;
+	struct stoke_recorder *recorder = arg;
 
+	if (item->kind == ITEM_KERNEL_CODE) {
+		forget_ahead(recorder);
+		return 0;
+	}
 	return timeline_add(recorder->timeline, item);
 }
 
@@ -242,6 +262,8 @@ static int wanted(const struct stoke_recorder *recorder, const struct item *item
 		return processes_find(recorder->processes, item->task.parent_pid) != NULL;
 	case ITEM_EXIT:
 		return processes_find(recorder->processes, item->task.pid) != NULL;
+	case ITEM_KERNEL_CODE:
+		break;
 	}
 	return 0;
 }
@@ -269,6 +291,8 @@ static int take_item(void *arg, const struct item *item)
 			item->task.parent_pid, item->time_ns);
 	case ITEM_EXIT:
 		return take_exit(recorder, item);
+	case ITEM_KERNEL_CODE:
+		break;
 	}
 	return 0;
 }
@@ -282,6 +306,7 @@ static void cure_losses(struct stoke_recorder *recorder)
 	if (losses.sideband == recorder->losses_seen)
 		return;
 	recorder->losses_seen = losses.sideband;
+	forget_ahead(recorder);
 	for (size_t i = 0; i < processes_nr(recorder->processes); i++) {
 		const struct process *process = processes_at(recorder->processes, i);
 
@@ -305,6 +330,7 @@ static int drain_round(struct stoke_recorder *recorder, struct stoke_error *err)
 	if (r < 0)
 		return fail(err, r, "cannot keep samples: %s", strerror(-r));
 	cure_losses(recorder);
+	look_ahead(recorder);
 	if (now > FORGET_AFTER_NS)
 		processes_forget(recorder->processes, now - FORGET_AFTER_NS);
 	return 0;
@@ -356,7 +382,9 @@ static int finish_profile(struct stoke_recorder *recorder, unsigned flags)
 	if (r < 0)
 		return r;
 	assembler_mark_roots(recorder->assembler);
-	r = resolve_profile(recorder->profile, &recorder->host);
+	r = resolve_profile(recorder->profile, &recorder->host, recorder->ahead);
+	forget_ahead(recorder);
+	recorder->looked_ahead = 0; /* for what is taken next */
 	if (r >= 0)
 		r = assembler_judge(recorder->assembler, &recorder->profile->runs[0].quality);
 	if (r < 0)
@@ -428,6 +456,7 @@ void stoke_recorder_close(struct stoke_recorder *recorder)
 		recorder->source->close(recorder->source_run);
 	objects_close(recorder->objects);
 	rings_close(recorder->rings);
+	resolve_ahead_free(recorder->ahead);
 	assembler_free(recorder->assembler);
 	timeline_free(recorder->timeline);
 	stoke_profile_free(recorder->profile);

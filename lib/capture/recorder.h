@@ -37,6 +37,8 @@ struct stoke_recorder {
 	uint64_t start_unix_ns;
 	uint64_t own_cpu_start_ns;
 	uint64_t losses_seen, bpf_losses_taken;
+	struct resolve_ahead *ahead; /* NULL: not worth it, or not true any more */
+	int looked_ahead;
 	int targets_ended;
 	int64_t target_cpu_ns; /* at the latest round, final once stopped; -1: not known */
 };

@@ -86,6 +86,7 @@ static int open_sideband(struct rings *rings, unsigned cpu)
 		.comm = 1,
 		.comm_exec = 1,
 		.task = 1,
+		.ksymbol = 1,
 		.build_id = rings->build_ids != 0,
 		.use_clockid = 1,
 		.clockid = CLOCK_MONOTONIC,

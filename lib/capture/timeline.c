@@ -109,6 +109,7 @@ static struct item *copy_item(const struct item *item)
 		return copy;
 	case ITEM_FORK:
 	case ITEM_EXIT:
+	case ITEM_KERNEL_CODE:
 		return copy_with_text(item, "", 0, &text);
 	}
 	return NULL;

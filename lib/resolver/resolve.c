@@ -11,6 +11,7 @@
 
 #include "base/cleanup.h"
 #include "lists.h"
+#include "resolver/ahead.h"
 #include "resolver/resolver.h"
 
 #define DECLARE(name) extern const struct resolver resolver_##name;
@@ -70,9 +71,16 @@ static int collect(const struct stoke_profile *profile, struct nameless **ret, s
 	return 0;
 }
 
-static int open_module(const struct host *host, const struct module *module, struct opened *ret)
+static int open_module(const struct host *host, const struct module *module,
+	struct resolve_ahead *ahead, struct opened *ret)
 {
 	*ret = (struct opened){.miss = MISS_UNREADABLE};
+	if (ahead && module->kind == MODULE_KERNEL) {
+		ret->state = resolve_ahead_take(ahead);
+		ret->resolver = ret->state ? &resolver_kernel : NULL;
+		if (ret->resolver)
+			return 0;
+	}
 	for (size_t i = 0; host && i < nr_resolvers; i++) {
 		int r = resolvers[i]->open(host, module, &ret->state);
 
@@ -194,7 +202,7 @@ static int name_frame(
 
 /* Names all of the list; causes[frame] becomes the count of each that stays unknown. */
 static int name_all(struct stoke_profile *profile, const struct host *host,
-	const struct nameless *list, size_t nr, uint8_t *causes)
+	struct resolve_ahead *ahead, const struct nameless *list, size_t nr, uint8_t *causes)
 {
 	struct opened opened = {0};
 	int r = 0;
@@ -202,7 +210,7 @@ static int name_all(struct stoke_profile *profile, const struct host *host,
 	for (size_t i = 0; i < nr && r >= 0; i++) {
 		if (!i || list[i].module != list[i - 1].module) {
 			close_module(&opened);
-			r = open_module(host, &profile->modules[list[i].module], &opened);
+			r = open_module(host, &profile->modules[list[i].module], ahead, &opened);
 			if (r < 0)
 				break;
 		}
@@ -273,7 +281,8 @@ static int count_all(struct stoke_profile *profile, const uint8_t *causes)
 	return 0;
 }
 
-int resolve_profile(struct stoke_profile *profile, const struct host *host)
+int resolve_profile(
+	struct stoke_profile *profile, const struct host *host, struct resolve_ahead *ahead)
 {
 	_cleanup_free_ struct nameless *list = NULL;
 	_cleanup_free_ uint8_t *causes = NULL;
@@ -288,7 +297,7 @@ int resolve_profile(struct stoke_profile *profile, const struct host *host)
 	causes = calloc(profile->nr_frames, sizeof(*causes));
 	if (!causes)
 		return -ENOMEM;
-	r = name_all(profile, host, list, nr, causes);
+	r = name_all(profile, host, ahead, list, nr, causes);
 	if (r < 0)
 		return r;
 	return count_all(profile, causes);

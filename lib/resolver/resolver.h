@@ -41,8 +41,11 @@ extern const size_t nr_resolvers;
  * Names every nameless frame of modules that a resolver knows, each distinct frame once, module by
  * module. What stays unknown is named "[libfoo.so+0x1a2b]", "[kernel]" or "[unknown]" and counted,
  * by sample, in the quality of its run. 0 or -ENOMEM. host may be NULL (a file was read: nothing
- * of this machine may name it): then only marks are given.
+ * of this machine may name it): then only marks are given. ahead: names of the kernel that were
+ * read before (resolver/ahead.h), or NULL.
  */
-int resolve_profile(struct stoke_profile *profile, const struct host *host);
+struct resolve_ahead;
+int resolve_profile(
+	struct stoke_profile *profile, const struct host *host, struct resolve_ahead *ahead);
 
 #endif

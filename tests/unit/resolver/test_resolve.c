@@ -115,7 +115,7 @@ Test(resolve, names_files_and_the_kernel)
 	c = add_frame(add_module(&(struct module){.kind = MODULE_KERNEL, .fd = -1, .root_fd = -1}),
 		0xffffffff81000010, FRAME_KERNEL);
 	add_stack(0, 3, (uint32_t[]){a, b, c}, 3);
-	cr_assert(eq(int, resolve_profile(profile, &host), 0));
+	cr_assert(eq(int, resolve_profile(profile, &host, NULL), 0));
 	cr_assert(eq(str, name_of(a), "secret_hot"));
 	cr_assert(eq(str, name_of(b), "secret_hot"));
 	cr_assert(eq(str, name_of(c), "do_work"));
@@ -137,7 +137,7 @@ Test(resolve, marks_a_gap_with_the_address_in_the_file)
 	a = add_frame(add_file("stripped.so"), hot + 4, 0);
 	b = add_frame(add_file("stripped.so"), hot + 9, 0);
 	add_stack(0, 7, (uint32_t[]){a, b}, 2);
-	cr_assert(eq(int, resolve_profile(profile, &host), 0));
+	cr_assert(eq(int, resolve_profile(profile, &host, NULL), 0));
 	(void)snprintf(expected, sizeof(expected), "[stripped.so+0x%" PRIx64 "]", hot);
 	cr_assert(eq(str, name_of(a), expected)); /* linked by GNU ld: the same number */
 	cr_assert(eq(str, name_of(b), expected)); /* one function, one name */
@@ -153,7 +153,7 @@ Test(resolve, marks_a_high_library_with_its_high_address)
 	begin(NULL);
 	a = add_frame(add_file("based.so"), start + 1, 0); /* in _init, which has no size */
 	add_stack(0, 1, &a, 1);
-	cr_assert(eq(int, resolve_profile(profile, &host), 0));
+	cr_assert(eq(int, resolve_profile(profile, &host, NULL), 0));
 	cr_assert(eq(int, strncmp(name_of(a), "[based.so+0x34fd20", 18), 0), "%s", name_of(a));
 	end();
 }
@@ -180,7 +180,7 @@ Test(resolve, marks_and_counts_each_cause_by_samples)
 	f = add_frame(0, 0x42, 0);
 	add_stack(0, 5, (uint32_t[]){a, b, c, d}, 4);
 	add_stack(0, 2, (uint32_t[]){a, e, f}, 3);
-	cr_assert(eq(int, resolve_profile(profile, &host), 0));
+	cr_assert(eq(int, resolve_profile(profile, &host, NULL), 0));
 	cr_assert(eq(str, name_of(a), "[libgone.so+0x1234]"));
 	cr_assert(eq(str, name_of(b), "[jit]"));
 	cr_assert(eq(int, kind_of(b), FUNCTION_JIT));
@@ -206,12 +206,12 @@ Test(resolve, counts_each_run_once_and_apart)
 	begin(NULL);
 	a = add_frame(add_module(&gone), 1, 0);
 	add_stack(0, 5, &a, 1);
-	cr_assert(eq(int, resolve_profile(profile, &host), 0));
+	cr_assert(eq(int, resolve_profile(profile, &host, NULL), 0));
 	cr_assert(eq(int, profile_run(profile, "second", &run), 0));
 	add_stack(run, 9, &a, 1);
 	a = add_frame(add_module(&gone), 2, 0);
 	add_stack(run, 1, &a, 1);
-	cr_assert(eq(int, resolve_profile(profile, &host), 0));
+	cr_assert(eq(int, resolve_profile(profile, &host, NULL), 0));
 	cr_assert(eq(u64, counted(0, QUALITY_UNNAMED_UNREADABLE), 5));
 	cr_assert(eq(u64, counted(0, QUALITY_FRAMES), 5));
 	cr_assert(eq(u64, counted(run, QUALITY_FRAMES), 10));
@@ -235,7 +235,7 @@ Test(resolve, without_a_host_only_marks_are_given)
 	b = add_frame(add_file("lld.so"), function_offset("lld.so", SECRET_HOT), 0);
 	c = add_frame(0, 0xffffffff81000010, FRAME_KERNEL);
 	add_stack(0, 1, (uint32_t[]){a, b, c}, 3);
-	cr_assert(eq(int, resolve_profile(profile, NULL), 0));
+	cr_assert(eq(int, resolve_profile(profile, NULL, NULL), 0));
 	cr_assert(eq(str, name_of(a), "[prog+0x1123]"));
 	cr_assert(eq(int, strncmp(name_of(b), "[lld.so+0x", 10), 0));
 	cr_assert(eq(str, name_of(c), "[kernel]"));
@@ -255,7 +255,7 @@ Test(resolve, first_functions_without_a_symbol_are_no_gap)
 		0x89000, FRAME_THREAD_START);
 	frames[1] = add_frame(profile->frames[frames[0]].module, 0x27249, FRAME_PROGRAM_START);
 	add_stack(0, 7, frames, 2);
-	cr_assert(eq(int, resolve_profile(profile, &host), 0));
+	cr_assert(eq(int, resolve_profile(profile, &host, NULL), 0));
 
 	cr_assert(eq(str, name_of(frames[0]), "[thread start]"));
 	cr_assert(eq(str, name_of(frames[1]), "[program start]"));
@@ -271,7 +271,7 @@ Test(resolve, names_that_are_there_stay)
 	begin(NULL);
 	cr_assert(eq(int, profile_named_frame(profile, "main", 4, FUNCTION_NATIVE, &a), 0));
 	add_stack(0, 4, &a, 1);
-	cr_assert(eq(int, resolve_profile(profile, &host), 0));
+	cr_assert(eq(int, resolve_profile(profile, &host, NULL), 0));
 	cr_assert(eq(str, name_of(a), "main"));
 	cr_assert(eq(u64, counted(0, QUALITY_FRAMES), 4));
 	end();
@@ -280,7 +280,7 @@ Test(resolve, names_that_are_there_stay)
 Test(resolve, empty_profile_is_fine)
 {
 	begin(NULL);
-	cr_assert(eq(int, resolve_profile(profile, &host), 0));
-	cr_assert(eq(int, resolve_profile(profile, NULL), 0));
+	cr_assert(eq(int, resolve_profile(profile, &host, NULL), 0));
+	cr_assert(eq(int, resolve_profile(profile, NULL, NULL), 0));
 	end();
 }
