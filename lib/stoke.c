@@ -14,6 +14,8 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "format/format.h"
+#include "names/alias.h"
+#include "names/names.h"
 #include "names/pools.h"
 #include "profile/select.h"
 #include "report/report.h"
@@ -79,6 +81,26 @@ int stoke_profile_select(const struct stoke_profile *profile,
 	struct stoke_error *err)
 {
 	return profile_select(profile, options, pool_of, ret, err);
+}
+
+int stoke_profile_rename(const struct stoke_profile *profile,
+	const struct stoke_rename_options *options, struct stoke_profile **ret,
+	struct stoke_error *err)
+{
+	struct names_options names = {.level = options->names, .flags = options->flags};
+	struct aliases *aliases = NULL;
+	int r = 0;
+
+	if (options->aliases)
+		r = aliases_parse(options->aliases, options->aliases_size,
+			options->aliases_name ? options->aliases_name : "stoke.alias", &aliases,
+			err);
+	if (r < 0)
+		return r;
+	names.aliases = aliases;
+	r = names_rewrite(profile, &names, ret, NULL, err);
+	aliases_free(aliases);
+	return r;
 }
 
 /* Cuts "name:params"; the size of the name. */

@@ -3,9 +3,9 @@
 #define STOKE_NAMES_ALIAS_H
 
 /*
- * What people call functions that no rule knows to be the same: "GLOB => NAME" a line, '#' begins a
- * comment, the first line that matches decides, applied last. '*' is any bytes, '?' one byte,
- * '\' takes the next byte as it is; nothing else is special.
+ * What people call functions that no rule knows to be the same: "GLOB => NAME" a line, first match
+ * wins, applied last. '*' is any bytes, '?' one byte, '\' takes the next byte as it is; nothing
+ * else is special. Empty lines and those that begin with '#' say nothing.
  */
 
 #include <stddef.h>

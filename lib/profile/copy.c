@@ -136,7 +136,7 @@ static int copy_function(struct copy *copy, uint32_t id, uint32_t *ret)
 	return 0;
 }
 
-static int copy_module(struct copy *copy, uint32_t id, uint32_t *ret)
+int copy_module(struct copy *copy, uint32_t id, uint32_t *ret)
 {
 	int r;
 

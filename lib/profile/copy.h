@@ -19,6 +19,7 @@ struct stoke_profile *copy_profile(struct copy *copy);
 struct stoke_profile *copy_take(struct copy *copy);
 
 int copy_string(struct copy *copy, uint32_t string, uint32_t *ret);
+int copy_module(struct copy *copy, uint32_t module, uint32_t *ret);
 int copy_frame(struct copy *copy, uint32_t frame, uint32_t *ret);
 /* The frame with only those of its functions for which kept[i] is set; at least one is. */
 int copy_frame_part(struct copy *copy, uint32_t frame, const uint8_t *kept, uint32_t *ret);
