@@ -12,22 +12,35 @@
 struct stoke_comparison;
 
 enum verdict_word { VERDICT_PASS = 0, VERDICT_REGRESSION = 1, VERDICT_CANNOT_TELL = 3 };
-enum outcome { OUTCOME_PASS, OUTCOME_FAIL, OUTCOME_WARN, OUTCOME_ALLOWED, OUTCOME_EXPIRED };
+enum outcome { OUTCOME_FAIL, OUTCOME_WARN, OUTCOME_ALLOWED };
+
+#define BREACH_OWN    SIZE_MAX /* struct breach.of */
+#define NO_HYPOTHESIS SIZE_MAX
 
 struct breach { /* a rule and what it met */
 	const struct rule *rule;
 	enum outcome outcome;
-	size_t hypothesis; /* index of units->hypotheses */
-	double value, low; /* ceilings: the rate after, and its lower bound */
-	const struct rule *allowed_by; /* NULL, or the allowance in force or expired */
+	size_t hypothesis; /* index of units->hypotheses; NO_HYPOTHESIS: all samples of after */
+	double value, low; /* ceilings: the rate after, and its lower bound; else NAN */
+	/* NULL, or the allowance that covers it; of a failure the one that has expired or is too
+	 * small for it */
+	const struct rule *allowed_by;
+	size_t of; /* the breach whose growth this one's is, by position; BREACH_OWN */
+};
+
+struct reason {
+	char *why, *cure; /* owned; cure NULL: it stands in why */
 };
 
 struct verdict {
 	enum verdict_word word;
-	struct breach *breaches; /* failures first, then warnings, then what was allowed */
+	struct breach *breaches; /* failures, own ones first; warnings; what was allowed */
 	size_t nr_breaches;
+	size_t nr_failures; /* own ones: what people would call regressions */
 	size_t nr_rules, nr_functions; /* judged */
-	char **reasons; /* why it cannot tell, with cures; owned */
+	const struct rule **expired; /* allowances that today is past */
+	size_t nr_expired;
+	struct reason *reasons; /* why it cannot tell */
 	size_t nr_reasons;
 };
 
@@ -35,5 +48,7 @@ struct verdict {
 int verdict_find(
 	const struct stoke_comparison *comparison, const char *today, struct verdict **ret);
 void verdict_free(struct verdict *verdict);
+/* 1 when an allowance is past its date. today NULL: it is not. */
+int rule_has_expired(const struct rule *rule, const char *today);
 
 #endif
