@@ -421,8 +421,8 @@ static int make(struct svg *svg)
 	if (r < 0)
 		return r;
 	page = page_of(svg);
-	r = payload_make(
-		svg->tree, page_room(&page, (size_t)svg->params->budget_kb * 1000), &svg->payload);
+	r = payload_make(svg->tree, page_room(&page, (size_t)svg->params->budget_kb * 1000), NULL,
+		&svg->payload);
 	if (r < 0)
 		return r;
 	/* What was left out is one of the facts. */

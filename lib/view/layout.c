@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/array.h"
+#include "base/cleanup.h"
 
 #define MAX_ROWS     70
 #define MIN_PX	     0.5
@@ -14,20 +15,22 @@
 
 /* A row in the making: children of the box last seen in the row above. */
 struct cursor {
-	uint64_t at; /* where the next child starts, in the tree's values */
-	uint64_t narrow_at, narrow_sum, nr_narrow; /* siblings waiting to become one block */
+	double at; /* where the next child starts, in units of weight: whole up to 2^53 */
+	double narrow_at, narrow_sum; /* siblings waiting to become one block */
+	uint64_t nr_narrow;
 };
 
 struct walk {
 	const struct tree *tree;
 	struct layout *layout;
-	double px; /* of one unit of value */
+	double px; /* of one unit of weight */
+	const double *weight, *own; /* of the nodes of two sides; NULL: side 0 as it is */
 	struct cursor row[MAX_ROWS + 1];
 	unsigned deepest; /* row that may have something waiting */
 };
 
 static int add_box(
-	struct walk *walk, uint32_t row, uint64_t at, uint64_t sum, uint32_t node, uint64_t nr)
+	struct walk *walk, uint32_t row, double at, double sum, uint32_t node, uint64_t nr)
 {
 	struct layout *layout = walk->layout;
 	int r;
@@ -36,8 +39,8 @@ static int add_box(
 	if (r < 0)
 		return r;
 	layout->boxes[layout->nr++] = (struct layout_box){
-		.x = (double)at * walk->px,
-		.w = (double)sum * walk->px,
+		.x = at * walk->px,
+		.w = sum * walk->px,
 		.nr = nr,
 		.node = node,
 		.row = row,
@@ -52,7 +55,7 @@ static int flush(struct walk *walk, unsigned row)
 
 	if (cursor->nr_narrow) {
 		walk->layout->nr_narrow += cursor->nr_narrow;
-		if ((double)cursor->narrow_sum * walk->px >= walk->layout->min_px)
+		if (cursor->narrow_sum * walk->px >= walk->layout->min_px)
 			r = add_box(walk, row, cursor->narrow_at, cursor->narrow_sum, LAYOUT_NARROW,
 				cursor->nr_narrow);
 	}
@@ -61,13 +64,18 @@ static int flush(struct walk *walk, unsigned row)
 	return r;
 }
 
+static double weight_of(const struct walk *walk, uint32_t node)
+{
+	return walk->weight ? walk->weight[node] : (double)walk->tree->total[0][node];
+}
+
 /* Places a node; *ret is the next one to look at. */
 static int place(struct walk *walk, uint32_t node, uint32_t *ret)
 {
 	const struct tree *tree = walk->tree;
 	unsigned row = tree->depth[node];
 	struct cursor *cursor = &walk->row[row];
-	uint64_t total = tree->total[0][node];
+	double total = weight_of(walk, node);
 	int r;
 
 	/* What waits in deeper rows belongs to parents that are done. */
@@ -78,7 +86,9 @@ static int place(struct walk *walk, uint32_t node, uint32_t *ret)
 	}
 	walk->deepest = row;
 	*ret = tree->end[node];
-	if (node && (double)total * walk->px < walk->layout->min_px) {
+	if (node && !(total > 0))
+		return 0; /* only the other side has it */
+	if (node && total * walk->px < walk->layout->min_px) {
 		if (!cursor->nr_narrow)
 			cursor->narrow_at = cursor->at;
 		cursor->nr_narrow += tree->end[node] - node;
@@ -93,7 +103,8 @@ static int place(struct walk *walk, uint32_t node, uint32_t *ret)
 	if (r < 0)
 		return r;
 	if (row + 1 < MAX_ROWS) {
-		walk->row[row + 1] = (struct cursor){.at = cursor->at};
+		walk->row[row + 1] =
+			(struct cursor){.at = cursor->at + (walk->own ? walk->own[node] : 0)};
 		*ret = node + 1;
 	}
 	cursor->at += total;
@@ -151,30 +162,74 @@ static void cut_rows(struct layout *layout, const struct tree *tree, double widt
 	layout->nr_rows_left_out = depth - last;
 }
 
-int layout_make(const struct tree *tree, const struct layout_options *options, struct layout **ret)
+/* Weights of the nodes of two sides: the own part, and with all that is below. */
+static void weigh(
+	const struct tree *tree, const struct layout_options *options, double *weight, double *own)
 {
-	struct walk walk = {.tree = tree};
-	uint64_t total = tree->total[0][0];
+	for (size_t n = 0; n < tree->nr; n++) {
+		double part[2] = {0, 0};
+
+		for (unsigned side = 0; side < 2; side++) {
+			if (options->widths != LAYOUT_UNION &&
+				options->widths != (enum layout_widths)side)
+				continue;
+			if (options->exposure[side] > 0)
+				part[side] = (double)tree->self[side][n] / options->exposure[side];
+		}
+		own[n] = part[0] > part[1] ? part[0] : part[1];
+		weight[n] = own[n];
+	}
+	for (size_t n = tree->nr - 1; n > 0; n--)
+		weight[tree->parent[n]] += weight[n];
+}
+
+static int lay_out(struct walk *walk, const struct layout_options *options)
+{
+	struct layout *layout = walk->layout;
+	double whole = weight_of(walk, 0);
 	int r;
 
+	layout->min_px = options->min_px > 0 ? options->min_px : MIN_PX;
+	walk->px = whole > 0 ? options->width / whole : 0;
+	do {
+		r = place_all(walk);
+		if (r < 0)
+			return r;
+		cut_rows(layout, walk->tree, options->width);
+		layout->min_px *= 2;
+	} while (options->max_boxes && layout->nr > options->max_boxes &&
+		 layout->min_px < options->width);
+	layout->min_px /= 2;
+	layout->px = walk->px;
+	layout->whole = whole;
+	if (!(whole > 0))
+		layout->boxes[0].w = options->width; /* an empty profile has a root to show */
+	return 0;
+}
+
+int layout_make(const struct tree *tree, const struct layout_options *options, struct layout **ret)
+{
+	_cleanup_free_ double *weight = NULL, *own = NULL;
+	struct walk walk = {.tree = tree};
+	int r;
+
+	if (options->exposure && tree->nr_sides == 2) {
+		weight = malloc(tree->nr * sizeof(*weight));
+		own = malloc(tree->nr * sizeof(*own));
+		if (!weight || !own)
+			return -ENOMEM;
+		weigh(tree, options, weight, own);
+		walk.weight = weight;
+		walk.own = own;
+	}
 	walk.layout = calloc(1, sizeof(*walk.layout));
 	if (!walk.layout)
 		return -ENOMEM;
-	walk.layout->min_px = options->min_px > 0 ? options->min_px : MIN_PX;
-	walk.px = total ? options->width / (double)total : 0;
-	do {
-		r = place_all(&walk);
-		if (r < 0) {
-			layout_free(walk.layout);
-			return r;
-		}
-		cut_rows(walk.layout, tree, options->width);
-		walk.layout->min_px *= 2;
-	} while (options->max_boxes && walk.layout->nr > options->max_boxes &&
-		 walk.layout->min_px < options->width);
-	walk.layout->min_px /= 2;
-	if (!total)
-		walk.layout->boxes[0].w = options->width; /* an empty profile has a root to show */
+	r = lay_out(&walk, options);
+	if (r < 0) {
+		layout_free(walk.layout);
+		return r;
+	}
 	*ret = walk.layout;
 	return 0;
 }

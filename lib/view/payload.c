@@ -34,10 +34,19 @@ struct cut {
 	uint32_t id;
 };
 
+/* A node as written that has marks. */
+struct marked {
+	size_t node;
+	uint8_t marks;
+};
+
 struct encoder {
 	const struct tree *tree;
+	const struct payload_evidence *evidence;
 	uint64_t threshold;
-	uint64_t *nr_cut, *sum_cut; /* of the children of a node */
+	uint64_t *nr_cut, *sum_cut[TREE_MAX_SIDES]; /* of the children of a node */
+	struct marked *marked;
+	size_t nr_marked, marked_capacity;
 	struct entry *entries;
 	size_t nr_entries, entries_capacity;
 	uint32_t *id_of; /* name -> entry */
@@ -89,6 +98,16 @@ static int add_entry(struct encoder *e, struct entry entry)
 	return r;
 }
 
+/* On the side where it is larger. */
+static uint64_t weight_of(const struct tree *tree, uint32_t node)
+{
+	uint64_t weight = tree->total[0][node];
+
+	if (tree->nr_sides > 1 && tree->total[1][node] > weight)
+		weight = tree->total[1][node];
+	return weight;
+}
+
 /* What falls under the threshold, and how often each name is used by the rest. */
 static void count_uses(struct encoder *e, uint64_t *use)
 {
@@ -96,11 +115,13 @@ static void count_uses(struct encoder *e, uint64_t *use)
 
 	e->ret->nr_left_out = 0;
 	memset(e->nr_cut, 0, tree->nr * sizeof(*e->nr_cut));
-	memset(e->sum_cut, 0, tree->nr * sizeof(*e->sum_cut));
+	for (unsigned side = 0; side < tree->nr_sides; side++)
+		memset(e->sum_cut[side], 0, tree->nr * sizeof(uint64_t));
 	for (uint32_t n = 0; n < tree->nr;) {
-		if (n && tree->total[0][n] < e->threshold) {
+		if (n && weight_of(tree, n) < e->threshold) {
 			e->nr_cut[tree->parent[n]] += tree->end[n] - n;
-			e->sum_cut[tree->parent[n]] += tree->total[0][n];
+			for (unsigned side = 0; side < tree->nr_sides; side++)
+				e->sum_cut[side][tree->parent[n]] += tree->total[side][n];
 			e->ret->nr_left_out += tree->end[n] - n;
 			n = tree->end[n];
 		} else {
@@ -182,48 +203,122 @@ static int number_names(struct encoder *e)
 	return 0;
 }
 
-static void put_node(struct encoder *e, unsigned depth, uint32_t id, uint64_t self)
+/* A node's own sum of each side stands in of[side][at]. */
+static void put_node(
+	struct encoder *e, unsigned depth, uint32_t id, uint64_t *const of[], uint32_t at)
 {
-	put_vlq(e->out, 2 * (uint64_t)(e->depth - depth) + (self > 0));
+	unsigned nr_sides = e->tree->nr_sides;
+	uint64_t head = e->depth - depth;
+
+	head <<= nr_sides;
+	for (unsigned side = 0; side < nr_sides; side++)
+		head |= of[side][at] ? 1u << side : 0;
+	put_vlq(e->out, head);
 	put_vlq(e->out, id);
-	if (self)
-		put_vlq(e->out, self);
+	for (unsigned side = 0; side < nr_sides; side++) {
+		if (of[side][at])
+			put_vlq(e->out, of[side][at]);
+	}
 	e->depth = depth + 1;
 	e->ret->nr_nodes++;
 }
 
-/* Goes up to `parent`, closing what lies between: what was cut off comes as its last child. */
+/* What was cut off below a node is its last child. */
+static void put_cut(struct encoder *e, uint32_t node)
+{
+	if (e->nr_cut[node])
+		put_node(e, e->tree->depth[node] + 1u, cut_of(e, e->nr_cut[node])->id, e->sum_cut,
+			node);
+}
+
+/* Goes up to `parent`, closing what lies between. */
 static void close_up_to(struct encoder *e, uint32_t parent)
 {
-	const struct tree *tree = e->tree;
+	for (; e->last != parent; e->last = e->tree->parent[e->last])
+		put_cut(e, e->last);
+}
 
-	for (; e->last != parent; e->last = tree->parent[e->last]) {
-		if (e->nr_cut[e->last])
-			put_node(e, tree->depth[e->last] + 1u, cut_of(e, e->nr_cut[e->last])->id,
-				e->sum_cut[e->last]);
-	}
+static int add_mark(struct encoder *e, uint32_t node)
+{
+	int r;
+
+	if (!e->evidence || !e->evidence->marks[node])
+		return 0;
+	r = array_reserve(&e->marked, &e->marked_capacity, e->nr_marked, 1);
+	if (r < 0)
+		return r;
+	e->marked[e->nr_marked++] = (struct marked){e->ret->nr_nodes, e->evidence->marks[node]};
+	return 0;
 }
 
 static int put_tree(struct encoder *e)
 {
 	const struct tree *tree = e->tree;
+	int r;
 
 	e->ret->nr_nodes = 0;
+	e->nr_marked = 0;
 	e->depth = 0;
 	e->last = 0;
-	put_node(e, 0, e->id_of[tree->name[0]], tree->self[0][0]);
+	put_node(e, 0, e->id_of[tree->name[0]], tree->self, 0);
 	for (uint32_t n = 1; n < tree->nr;) {
-		if (tree->total[0][n] < e->threshold) {
+		if (weight_of(tree, n) < e->threshold) {
 			n = tree->end[n];
 			continue;
 		}
 		close_up_to(e, tree->parent[n]);
-		put_node(e, tree->depth[n], e->id_of[tree->name[n]], tree->self[0][n]);
+		r = add_mark(e, n);
+		if (r < 0)
+			return r;
+		put_node(e, tree->depth[n], e->id_of[tree->name[n]], tree->self, n);
 		e->last = n++;
 	}
 	close_up_to(e, 0);
-	if (e->nr_cut[0])
-		put_node(e, 1, cut_of(e, e->nr_cut[0])->id, e->sum_cut[0]);
+	put_cut(e, 0);
+	return 0;
+}
+
+static int put_marks(struct encoder *e)
+{
+	size_t last = 0;
+
+	for (size_t i = 0; i < e->nr_marked; i++) {
+		put_vlq(e->out, e->marked[i].node - last);
+		put_vlq(e->out, e->marked[i].marks);
+		last = e->marked[i].node;
+	}
+	return 0;
+}
+
+static void put_chance(FILE *out, struct payload_chance chance)
+{
+	if (chance.grew == PAYLOAD_UNTESTED)
+		return;
+	put_vlq(out, chance.grew);
+	put_vlq(out, chance.shrank);
+}
+
+static int put_evidence(struct encoder *e)
+{
+	size_t last = 0;
+
+	for (size_t id = 0; id < e->nr_entries; id++) {
+		uint32_t name = e->entries[id].name;
+		struct payload_chance total, self;
+
+		if (name == NO_ID)
+			continue;
+		total = e->evidence->total[name];
+		self = e->evidence->self[name];
+		if (total.grew == PAYLOAD_UNTESTED && self.grew == PAYLOAD_UNTESTED)
+			continue;
+		put_vlq(e->out, id - last);
+		put_vlq(e->out,
+			(total.grew != PAYLOAD_UNTESTED) + 2u * (self.grew != PAYLOAD_UNTESTED));
+		put_chance(e->out, total);
+		put_chance(e->out, self);
+		last = id;
+	}
 	return 0;
 }
 
@@ -291,30 +386,52 @@ static size_t escaped_size(const char *text, size_t size)
 	return sum;
 }
 
-static int encode(struct encoder *e, size_t budget)
+/* Writes all parts at the threshold in force. */
+static int put_all(struct encoder *e)
 {
-	uint64_t smallest = 0;
 	struct payload *p = e->ret;
 	int r;
 
-	for (size_t n = 0; n < e->tree->nr; n++) {
-		uint64_t self = e->tree->self[0][n];
+	r = number_names(e);
+	if (r < 0)
+		return r;
+	r = to_memory(e, put_tree, &p->tree, &p->tree_size);
+	if (r < 0)
+		return r;
+	if (e->evidence) {
+		r = to_memory(e, put_evidence, &p->evidence, &p->evidence_size);
+		if (r < 0)
+			return r;
+		r = to_memory(e, put_marks, &p->marks, &p->marks_size);
+		if (r < 0)
+			return r;
+	}
+	return to_memory(e, put_names, &p->names, &p->names_size);
+}
 
-		if (self && (!smallest || self < smallest))
-			smallest = self;
+static int encode(struct encoder *e, size_t budget)
+{
+	const struct tree *tree = e->tree;
+	uint64_t smallest = 0, largest = weight_of(tree, 0);
+	struct payload *p = e->ret;
+
+	for (unsigned side = 0; side < tree->nr_sides; side++) {
+		for (size_t n = 0; n < tree->nr; n++) {
+			uint64_t self = tree->self[side][n];
+
+			if (self && (!smallest || self < smallest))
+				smallest = self;
+		}
 	}
 	for (;;) {
-		r = number_names(e);
+		int r = put_all(e);
+
 		if (r < 0)
 			return r;
-		r = to_memory(e, put_tree, &p->tree, &p->tree_size);
-		if (r < 0)
-			return r;
-		r = to_memory(e, put_names, &p->names, &p->names_size);
-		if (r < 0)
-			return r;
-		if (!budget || e->threshold > e->tree->total[0][0] ||
-			p->tree_size + escaped_size(p->names, p->names_size) <= budget)
+		if (!budget || e->threshold > largest ||
+			p->tree_size + p->evidence_size + p->marks_size +
+					escaped_size(p->names, p->names_size) <=
+				budget)
 			break;
 		if (__builtin_mul_overflow(
 			    e->threshold ? e->threshold : smallest, 2, &e->threshold))
@@ -324,22 +441,29 @@ static int encode(struct encoder *e, size_t budget)
 	return 0;
 }
 
-int payload_make(const struct tree *tree, size_t budget, struct payload *ret)
+int payload_make(const struct tree *tree, size_t budget, const struct payload_evidence *evidence,
+	struct payload *ret)
 {
 	struct payload payload = {0};
-	struct encoder e = {.tree = tree, .ret = &payload};
-	int r = -ENOMEM;
+	struct encoder e = {.tree = tree, .evidence = evidence, .ret = &payload};
+	int r = -ENOMEM, made;
 
 	e.nr_cut = malloc(tree->nr * sizeof(*e.nr_cut));
-	e.sum_cut = malloc(tree->nr * sizeof(*e.sum_cut));
 	e.id_of = malloc(tree->nr_names * sizeof(*e.id_of));
-	if (e.nr_cut && e.sum_cut && e.id_of)
+	made = e.nr_cut && e.id_of;
+	for (unsigned side = 0; side < tree->nr_sides; side++) {
+		e.sum_cut[side] = malloc(tree->nr * sizeof(uint64_t));
+		made = made && e.sum_cut[side];
+	}
+	if (made)
 		r = encode(&e, budget);
 	free(e.nr_cut);
-	free(e.sum_cut);
+	for (unsigned side = 0; side < tree->nr_sides; side++)
+		free(e.sum_cut[side]);
 	free(e.id_of);
 	free(e.entries);
 	free(e.cuts);
+	free(e.marked);
 	if (r < 0) {
 		payload_done(&payload);
 		return r;
@@ -352,6 +476,8 @@ void payload_done(struct payload *payload)
 {
 	free(payload->names);
 	free(payload->tree);
+	free(payload->evidence);
+	free(payload->marks);
 	*payload = (struct payload){0};
 }
 

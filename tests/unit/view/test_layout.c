@@ -159,3 +159,59 @@ Test(layout, an_empty_profile_has_a_root_to_show)
 	cr_assert(eq(uint, f.layout->nr_rows, 1));
 	done(&f);
 }
+
+/* Worked case 04 of the difference: boxes as shares of the whole, to 1e-9. */
+Test(layout, of_two_sides_every_frame_has_room)
+{
+	static const struct {
+		double x, w;
+	} wanted[] = {
+		{0, 1}, /* all */
+		{0, 1}, /* main */
+		{0, 0.48148148148148145}, /* a */
+		{0.22222222222222221, 0.25925925925925924}, /* a;x */
+		{0.48148148148148145, 0.18518518518518517}, /* b */
+		{0.66666666666666663, 0.14814814814814814}, /* fresh: new */
+		{0.81481481481481477, 0.18518518518518517}, /* old: gone */
+	};
+	struct fixture f = {
+		.profile = folded_profile("main;a 30\nmain;a;x 20\nmain;old 25\nmain;b 25\n")};
+	const double exposure[2] = {100, 100};
+	const struct layout_options options = {
+		.width = 1, .min_px = 1e-6, .exposure = exposure, .widths = LAYOUT_UNION};
+
+	folded_add(f.profile, "main;a 20\nmain;a;x 35\nmain;b 25\nmain;fresh 20\n");
+	cr_assert(
+		eq(int, tree_build(f.profile, &(struct tree_options){.nr_before = 1}, &f.tree), 0));
+	cr_assert(eq(int, layout_make(f.tree, &options, &f.layout), 0));
+	cr_assert(epsilon_eq(dbl, f.layout->whole, 1.35, 1e-9));
+	cr_assert(eq(sz, f.layout->nr, ARRAY_SIZE(wanted)));
+	for (size_t i = 0; i < ARRAY_SIZE(wanted); i++) {
+		cr_assert(epsilon_eq(dbl, f.layout->boxes[i].x, wanted[i].x, 1e-9));
+		cr_assert(epsilon_eq(dbl, f.layout->boxes[i].w, wanted[i].w, 1e-9));
+	}
+	check_inside(&f, 1);
+	done(&f);
+}
+
+Test(layout, one_side_of_two_is_as_wide_as_its_own_share)
+{
+	struct fixture f = {.profile = folded_profile("main;a 30\nmain;old 10\n")};
+	const double exposure[2] = {40, 80};
+	struct layout_options options = {.width = 100, .exposure = exposure};
+
+	folded_add(f.profile, "main;a 20\nmain;new 60\n");
+	cr_assert(
+		eq(int, tree_build(f.profile, &(struct tree_options){.nr_before = 1}, &f.tree), 0));
+	cr_assert(eq(int, layout_make(f.tree, &options, &f.layout), 0));
+	cr_assert(eq(sz, f.layout->nr, 4)); /* all, main, a, old */
+	cr_assert(epsilon_eq(dbl, f.layout->boxes[2].w, 75, EPSILON));
+	layout_free(f.layout);
+	options.widths = LAYOUT_SECOND;
+	cr_assert(eq(int, layout_make(f.tree, &options, &f.layout), 0));
+	cr_assert(eq(sz, f.layout->nr, 4)); /* all, main, a, new */
+	cr_assert(epsilon_eq(dbl, f.layout->boxes[2].w, 25, EPSILON));
+	cr_assert(epsilon_eq(dbl, f.layout->boxes[3].x, 25, EPSILON));
+	cr_assert(epsilon_eq(dbl, f.layout->boxes[3].w, 75, EPSILON));
+	done(&f);
+}

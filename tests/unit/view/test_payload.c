@@ -13,7 +13,7 @@ static struct payload encoded(const struct stoke_profile *profile, size_t budget
 	struct tree *tree = NULL;
 
 	cr_assert(eq(int, tree_build(profile, &(struct tree_options){0}, &tree), 0));
-	cr_assert(eq(int, payload_make(tree, budget, &payload), 0));
+	cr_assert(eq(int, payload_make(tree, budget, NULL, &payload), 0));
 	tree_free(tree);
 	return payload;
 }
@@ -168,4 +168,62 @@ Test(payload, an_empty_tree_is_a_root)
 	payload_done(&payload);
 	stoke_profile_free(profile);
 	stoke_profile_free(back);
+}
+
+Test(payload, of_two_sides_has_a_number_for_each_and_what_is_known_of_chance)
+{
+	struct stoke_profile *profile = folded_profile("main;a 3\nmain;b 2\n");
+	const struct payload_chance untested = {PAYLOAD_UNTESTED, PAYLOAD_UNTESTED};
+	/* By name: all, a, b, main, new. */
+	const struct payload_chance total[] = {untested, untested, {40, 3}, untested, {1, 2}},
+				    self[] = {untested, untested, {0, 31}, untested, untested};
+	const uint8_t marks[] = {0, 0, 0, PAYLOAD_MOVED, PAYLOAD_INSERTED_AFTER};
+	struct payload payload = {0};
+	struct tree *tree = NULL;
+
+	folded_add(profile, "main;b 5\nmain;new 32\n");
+	cr_assert(eq(int, tree_build(profile, &(struct tree_options){.nr_before = 1}, &tree), 0));
+	cr_assert(eq(int,
+		payload_make(tree, 0, &(struct payload_evidence){total, self, marks}, &payload),
+		0));
+	cr_assert(eq(str, payload.names, "na\nnb\nnmain\nnnew\nrall"));
+	/* all; main: child; a: child, 3 before; b: sibling, 2 and 5; new: sibling, 32 after */
+	cr_assert(eq(str, payload.tree,
+		"AE"
+		"AC"
+		"BAD"
+		"HBCF"
+		"GDgB"));
+	/* b: id 1, both, 40 = 8 + 32 and 3, 0 and 31; new: 2 further, total only */
+	cr_assert(eq(str, payload.evidence, "BDoBDAfCBBC"));
+	cr_assert(eq(str, payload.marks, "DBBC"));
+	payload_done(&payload);
+	tree_free(tree);
+	stoke_profile_free(profile);
+}
+
+Test(payload, what_is_left_out_of_two_sides_is_small_on_both)
+{
+	struct stoke_profile *profile = NULL;
+	struct payload payload = {0};
+	struct tree *tree = NULL;
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	for (unsigned i = 0; i < 2000; i++)
+		fprintf(out, "main;a_rather_long_name_%u 1\n", i);
+	cr_assert(eq(int, fclose(out), 0));
+	profile = folded_profile(text);
+	folded_add(profile, "main;a_rather_long_name_7 500\nmain;gone 1\n");
+	cr_assert(eq(int, tree_build(profile, &(struct tree_options){.nr_before = 1}, &tree), 0));
+	cr_assert(eq(int, payload_make(tree, 3000, NULL, &payload), 0));
+	cr_assert(lt(sz, payload.tree_size + payload.names_size, 3000));
+	cr_assert(eq(u64, payload.nr_left_out, 2000));
+	cr_assert(strstr(payload.names, "na_rather_long_name_7\n") != NULL);
+	cr_assert(eq(sz, payload.nr_nodes, 4));
+	payload_done(&payload);
+	tree_free(tree);
+	stoke_profile_free(profile);
+	free(text);
 }
