@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* publish.c: slices of one array, first fit. A walk takes some 50 us at most: a place that was left
+ * a second ago is nobody's. */
+#include "unwind/publish.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/cleanup.h"
+
+#define GRACE_NS 1000000000ull
+
+/* A piece of the array, in order of place: free, or left and not yet free. */
+struct hole {
+	uint32_t first, nr;
+	uint64_t free_ns; /* nobody's from then on */
+};
+
+struct slice {
+	uint32_t pid; /* 0: free slot */
+	uint32_t first, nr; /* with its head */
+};
+
+struct publisher {
+	struct publisher_memory memory;
+	struct hole *holes;
+	size_t nr_holes, holes_capacity;
+	struct slice *slots; /* by pid, open addressing */
+	size_t nr_slots; /* a power of two */
+	uint32_t generation;
+	struct publisher_counts counts;
+};
+
+int publisher_new(const struct publisher_memory *memory, struct publisher **ret)
+{
+	struct publisher *publisher = calloc(1, sizeof(*publisher));
+
+	if (!publisher)
+		return -ENOMEM;
+	publisher->memory = *memory;
+	publisher->nr_slots = 64;
+	publisher->slots = calloc(publisher->nr_slots, sizeof(*publisher->slots));
+	if (!publisher->slots ||
+		array_reserve(&publisher->holes, &publisher->holes_capacity, 0, 1) < 0) {
+		publisher_free(publisher);
+		return -ENOMEM;
+	}
+	publisher->holes[0] = (struct hole){.nr = (uint32_t)memory->max_mappings};
+	publisher->nr_holes = 1;
+	*ret = publisher;
+	return 0;
+}
+
+void publisher_free(struct publisher *publisher)
+{
+	if (!publisher)
+		return;
+	free(publisher->holes);
+	free(publisher->slots);
+	free(publisher);
+}
+
+static size_t place_of(const struct publisher *publisher, uint32_t pid)
+{
+	return (pid * 0x9e3779b1u) & (publisher->nr_slots - 1);
+}
+
+static struct slice *slot_of(const struct publisher *publisher, uint32_t pid)
+{
+	size_t i = place_of(publisher, pid);
+
+	while (publisher->slots[i].pid && publisher->slots[i].pid != pid)
+		i = (i + 1) & (publisher->nr_slots - 1);
+	return &publisher->slots[i];
+}
+
+static int grow(struct publisher *publisher)
+{
+	struct publisher wider = *publisher;
+
+	wider.nr_slots *= 2;
+	wider.slots = calloc(wider.nr_slots, sizeof(*wider.slots));
+	if (!wider.slots)
+		return -ENOMEM;
+	for (size_t i = 0; i < publisher->nr_slots; i++) {
+		if (publisher->slots[i].pid)
+			*slot_of(&wider, publisher->slots[i].pid) = publisher->slots[i];
+	}
+	free(publisher->slots);
+	*publisher = wider;
+	return 0;
+}
+
+/* Takes a slot out and closes the gap in its chain. */
+static void forget(struct publisher *publisher, struct slice *slice)
+{
+	size_t mask = publisher->nr_slots - 1, hole = (size_t)(slice - publisher->slots);
+
+	for (size_t i = (hole + 1) & mask; publisher->slots[i].pid; i = (i + 1) & mask) {
+		size_t home = place_of(publisher, publisher->slots[i].pid);
+
+		if (((i - home) & mask) < ((i - hole) & mask))
+			continue; /* it would come before its home */
+		publisher->slots[hole] = publisher->slots[i];
+		hole = i;
+	}
+	publisher->slots[hole].pid = 0;
+}
+
+/* Holes that touch and are free become one. */
+static void join_holes(struct publisher *publisher, uint64_t now_ns)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < publisher->nr_holes; i++) {
+		struct hole hole = publisher->holes[i];
+		struct hole *last = kept ? &publisher->holes[kept - 1] : NULL;
+
+		if (last && last->first + last->nr == hole.first && last->free_ns <= now_ns &&
+			hole.free_ns <= now_ns)
+			last->nr += hole.nr;
+		else
+			publisher->holes[kept++] = hole;
+	}
+	publisher->nr_holes = kept;
+}
+
+static int take_hole(struct publisher *publisher, uint32_t nr, uint64_t now_ns, uint32_t *ret)
+{
+	join_holes(publisher, now_ns);
+	for (size_t i = 0; i < publisher->nr_holes; i++) {
+		struct hole *hole = &publisher->holes[i];
+
+		if (hole->nr < nr || hole->free_ns > now_ns)
+			continue;
+		*ret = hole->first;
+		hole->first += nr;
+		hole->nr -= nr;
+		if (!hole->nr) {
+			publisher->nr_holes--;
+			memmove(hole, hole + 1, (publisher->nr_holes - i) * sizeof(*hole));
+		}
+		return 0;
+	}
+	return -ENOSPC;
+}
+
+/* There is room: publisher_set() saw to it. */
+static void leave_hole(struct publisher *publisher, const struct hole *left)
+{
+	size_t i = publisher->nr_holes;
+
+	while (i > 0 && publisher->holes[i - 1].first > left->first)
+		i--;
+	memmove(&publisher->holes[i + 1], &publisher->holes[i],
+		(publisher->nr_holes - i) * sizeof(*left));
+	publisher->holes[i] = *left;
+	publisher->nr_holes++;
+}
+
+static void leave(struct publisher *publisher, const struct slice *slice, uint64_t free_ns)
+{
+	const struct hole hole = {.first = slice->first, .nr = slice->nr, .free_ns = free_ns};
+
+	/* References that outlive it lead to no generation. */
+	publisher->memory.mappings[slice->first].start = 0;
+	leave_hole(publisher, &hole);
+	publisher->counts.mappings -= slice->nr - 1;
+}
+
+/* Whatever happens next, each slice can become a hole of its own. */
+static int reserve(struct publisher *publisher)
+{
+	int r = array_reserve(&publisher->holes, &publisher->holes_capacity, publisher->nr_holes,
+		publisher->counts.spaces + 2);
+
+	if (r == 0 && publisher->counts.spaces >= publisher->nr_slots / 2)
+		r = grow(publisher);
+	return r < 0 ? -ENOMEM : 0;
+}
+
+static void write_slice(struct publisher *publisher, const struct slice *slice, uint32_t generation,
+	const struct stoke_mapping *mappings)
+{
+	struct stoke_mapping *to = &publisher->memory.mappings[slice->first];
+
+	memcpy(to + 1, mappings, (slice->nr - 1) * sizeof(*to));
+	to[0] = (struct stoke_mapping){.start = generation, .kind = STOKE_MAPPING_HEAD};
+}
+
+int publisher_set(struct publisher *publisher, uint32_t pid, uint64_t memory,
+	const struct stoke_mapping *mappings, size_t nr, uint64_t now_ns, uint32_t *ret_generation)
+{
+	struct slice slice = {.pid = pid, .nr = (uint32_t)nr + 1};
+	struct stoke_space space = {.memory = memory, .nr = (uint32_t)nr};
+	struct slice *slot;
+	int r;
+
+	r = reserve(publisher);
+	if (r < 0)
+		return r;
+	if (nr > STOKE_MAX_SPACE_ENTRIES ||
+		take_hole(publisher, slice.nr, now_ns, &slice.first) < 0) {
+		publisher->counts.refused++;
+		return -ENOSPC;
+	}
+	publisher->generation += publisher->generation == UINT32_MAX ? 2 : 1;
+	space.first = slice.first;
+	space.generation = publisher->generation;
+	publisher->counts.mappings += nr;
+	write_slice(publisher, &slice, space.generation, mappings);
+	r = publisher->memory.set(publisher->memory.arg, pid, &space);
+	if (r < 0) {
+		publisher->counts.refused += r == -E2BIG;
+		leave(publisher, &slice, now_ns); /* nobody has seen it */
+		return r == -E2BIG ? -ENOSPC : r;
+	}
+	slot = slot_of(publisher, pid);
+	if (slot->pid)
+		leave(publisher, slot, now_ns + GRACE_NS);
+	else
+		publisher->counts.spaces++;
+	*slot = slice;
+	*ret_generation = space.generation;
+	return 0;
+}
+
+void publisher_drop(struct publisher *publisher, uint32_t pid, uint64_t now_ns)
+{
+	struct slice *slot = slot_of(publisher, pid);
+
+	if (!slot->pid)
+		return;
+	/* If it cannot be taken out, its generation still ends here. */
+	(void)publisher->memory.set(publisher->memory.arg, pid, NULL);
+	leave(publisher, slot, now_ns + GRACE_NS);
+	forget(publisher, slot);
+	publisher->counts.spaces--;
+}
+
+static struct stoke_mapping *pending(const struct publisher *publisher, uint32_t pid, size_t i)
+{
+	const struct slice *slot = slot_of(publisher, pid);
+	struct stoke_mapping *mapping;
+
+	if (!slot->pid || i + 1 >= slot->nr)
+		return NULL;
+	mapping = &publisher->memory.mappings[slot->first + 1 + i];
+	return mapping->kind == STOKE_MAPPING_PENDING ? mapping : NULL;
+}
+
+void publisher_upgrade(struct publisher *publisher, uint32_t pid, size_t i,
+	const struct stored *stored, uint64_t bias)
+{
+	struct stoke_mapping *mapping = pending(publisher, pid, i);
+
+	if (!mapping)
+		return;
+	mapping->bias = bias;
+	mapping->page = stored->page;
+	mapping->first = stored->first;
+	mapping->nr = stored->nr;
+	__atomic_store_n(&mapping->kind, STOKE_MAPPING_TABLE, __ATOMIC_RELEASE);
+}
+
+void publisher_settle(struct publisher *publisher, uint32_t pid, size_t i)
+{
+	struct stoke_mapping *mapping = pending(publisher, pid, i);
+
+	if (mapping)
+		__atomic_store_n(&mapping->kind, STOKE_MAPPING_BARE, __ATOMIC_RELEASE);
+}
+
+void publisher_counts(const struct publisher *publisher, struct publisher_counts *ret)
+{
+	*ret = publisher->counts;
+}

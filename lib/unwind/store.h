@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef STOKE_UNWIND_STORE_H
+#define STOKE_UNWIND_STORE_H
+
+/*
+ * All tables in the memory that walks read (bpf/table.h): rules of all files in one dictionary,
+ * rows in shards, pages in one array. What is in stays for as long as the store, so that a file is
+ * compiled once however often it is mapped; what finds no room is counted.
+ */
+
+#include "unwind/table.h"
+
+struct store;
+
+/* Zeroed memory, shared with whoever walks. */
+struct store_memory {
+	struct stoke_rule *rules;
+	size_t max_rules;
+	struct stoke_page *pages;
+	size_t max_pages;
+	size_t max_shards;
+	/* A new shard of that index, when the ones before are full; NULL: no memory. */
+	struct stoke_shard *(*shard)(void *arg, uint32_t index);
+	void *arg;
+};
+
+struct store_counts {
+	uint64_t files, rows, pages, rules, shards;
+	uint64_t refused; /* files for which there was no room */
+};
+
+int store_new(const struct store_memory *memory, struct store **ret);
+void store_free(struct store *store);
+
+/* Where a file's pages are: what stoke_mapping of it says. */
+struct stored {
+	uint32_t page, first, nr;
+};
+
+/* Puts a table in. 0, -ENOMEM; -ENOSPC: a bound was met, which is counted. */
+int store_add(struct store *store, const struct unwind_table *table, struct stored *ret);
+void store_counts(const struct store *store, struct store_counts *ret);
+
+#endif

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "unwind/store.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "unit/test.h"
+
+TestSuite(store, .fini = check_leaks);
+
+#define MAX_PAGES 64
+
+static struct {
+	struct stoke_rule rules[64];
+	struct stoke_page pages[MAX_PAGES];
+	struct stoke_shard *shards[STOKE_MAX_SHARDS];
+	size_t nr_shards;
+} kernel;
+
+static struct stoke_shard *make_shard(void *arg, uint32_t index)
+{
+	cr_assert(eq(sz, index, kernel.nr_shards));
+	kernel.shards[index] = calloc(1, sizeof(*kernel.shards[index]));
+	kernel.nr_shards++;
+	return kernel.shards[index];
+}
+
+static struct store *make(size_t max_rules, size_t max_pages, size_t max_shards)
+{
+	const struct store_memory memory = {
+		.rules = kernel.rules,
+		.max_rules = max_rules,
+		.pages = kernel.pages,
+		.max_pages = max_pages,
+		.max_shards = max_shards,
+		.shard = make_shard,
+	};
+	struct store *store;
+
+	cr_assert(eq(int, store_new(&memory, &store), 0));
+	return store;
+}
+
+static void done(struct store *store)
+{
+	store_free(store);
+	for (size_t i = 0; i < kernel.nr_shards; i++)
+		free(kernel.shards[i]);
+}
+
+/* A table of nr rows 16 bytes apart from an address on, whose rules begin with one. */
+static struct unwind_table table_of(uint64_t address, size_t nr, int32_t first_offset)
+{
+	struct unwind_row *items = calloc(nr + 1, sizeof(*items));
+	struct unwind_rows rows = {.items = items, .nr = nr + 1};
+	struct unwind_table table;
+
+	for (size_t i = 0; i <= nr; i++) {
+		items[i].address = address + i * 16;
+		if (i < nr)
+			items[i].rule = (struct unwind_rule){.cfa = UNWIND_CFA_SP,
+				.cfa_offset = first_offset + (int32_t)(i % 3) * 8,
+				.ra_offset = -8};
+	}
+	cr_assert(eq(int, unwind_table_make(&rows, &table), 0));
+	free(items);
+	return table;
+}
+
+/* What a walk would find at an address of the file that is stored there. */
+static int32_t look_up(const struct stored *stored, uint64_t address)
+{
+	uint32_t index = stored->page + (uint32_t)(address >> STOKE_PAGE_BITS), at;
+	uint32_t key = (uint32_t)address << STOKE_RULE_BITS | STOKE_RULE_MASK;
+	const struct stoke_page *page;
+	const uint32_t *rows;
+
+	if (index - stored->first >= stored->nr)
+		return 0;
+	page = &kernel.pages[index];
+	if (!page->nr)
+		return 0;
+	cr_assert(eq(u32, page->first >> STOKE_SHARD_BITS,
+		(page->first + page->nr - 1) >> STOKE_SHARD_BITS));
+	rows = kernel.shards[page->first >> STOKE_SHARD_BITS]->rows;
+	at = page->first;
+	for (uint32_t i = page->first; i < page->first + page->nr; i++)
+		if (rows[i & (STOKE_SHARD_ROWS - 1)] <= key)
+			at = i;
+	return kernel.rules[rows[at & (STOKE_SHARD_ROWS - 1)] & STOKE_RULE_MASK].rule.cfa_offset;
+}
+
+static void expect_stored(const struct stored *stored, uint64_t address, size_t nr, int32_t offset)
+{
+	for (size_t i = 0; i < nr; i++)
+		cr_assert(eq(
+			i32, look_up(stored, address + i * 16 + 5), offset + (int32_t)(i % 3) * 8));
+	cr_assert(eq(i32, look_up(stored, address + nr * 16), 0));
+}
+
+Test(store, keeps_files_apart_that_share_their_rules)
+{
+	struct store *store = make(64, MAX_PAGES, 4);
+	struct unwind_table a = table_of(0x1000, 900, 8), b = table_of(0x400800, 600, 16);
+	struct stored first, second;
+	struct store_counts counts;
+
+	cr_assert(eq(int, store_add(store, &a, &first), 0));
+	cr_assert(eq(int, store_add(store, &b, &second), 0));
+	expect_stored(&first, 0x1000, 900, 8);
+	expect_stored(&second, 0x400800, 600, 16);
+	/* Beyond its own pages a file sees none of its neighbour's. */
+	cr_assert(eq(i32, look_up(&first, 0x1000 + 5 * 4096), 0));
+	cr_assert(eq(i32, look_up(&second, 0x3ff000), 0));
+	store_counts(store, &counts);
+	cr_assert(eq(u64, counts.files, 2));
+	cr_assert(eq(u64, counts.rules, 5)); /* none, 8, 16, 24, 32 */
+	cr_assert(eq(u64, counts.shards, 1));
+	unwind_table_done(&a);
+	unwind_table_done(&b);
+	done(store);
+}
+
+Test(store, starts_a_new_shard_where_a_page_would_not_fit)
+{
+	struct store *store = make(64, MAX_PAGES, 4);
+	struct stored stored;
+	struct store_counts counts;
+
+	/* 250 rows a page, in pages of their own: the shard's end falls into one. */
+	for (int i = 0; i < 2 * (int)(STOKE_SHARD_ROWS / 65536); i++) {
+		struct unwind_table table = table_of(0x1000, 256, 8);
+
+		for (size_t page = 0; page < table.nr_pages; page++)
+			table.pages[page].nr = 0;
+		free(table.rows);
+		table.nr_rows = 40001;
+		table.rows = calloc(table.nr_rows, sizeof(*table.rows));
+		table.pages[0] = (struct stoke_page){.first = 0, .nr = 40001};
+		cr_assert(eq(int, store_add(store, &table, &stored), 0));
+		cr_assert(eq(u32, kernel.pages[stored.first].first >> STOKE_SHARD_BITS,
+			(kernel.pages[stored.first].first + 40000) >> STOKE_SHARD_BITS));
+		unwind_table_done(&table);
+	}
+	store_counts(store, &counts);
+	cr_assert(eq(u64, counts.shards, 2));
+	done(store);
+}
+
+Test(store, refuses_what_finds_no_room_and_counts_it)
+{
+	struct store *store = make(5, 8, 1);
+	struct unwind_table small = table_of(0x1000, 300, 8), wide = table_of(0x1000, 2000, 8),
+			    odd = table_of(0x1000, 30, 800);
+	struct stored stored;
+	struct store_counts counts;
+
+	cr_assert(eq(int, store_add(store, &small, &stored), 0));
+	cr_assert(eq(int, store_add(store, &wide, &stored), -ENOSPC)); /* pages */
+	cr_assert(eq(int, store_add(store, &odd, &stored), -ENOSPC)); /* rules */
+	store_counts(store, &counts);
+	cr_assert(eq(u64, counts.refused, 2));
+	cr_assert(eq(u64, counts.files, 1));
+	/* What was there before still holds, and there is room for what fits. */
+	cr_assert(eq(int, store_add(store, &small, &stored), 0));
+	expect_stored(&stored, 0x1000, 300, 8);
+	unwind_table_done(&small);
+	unwind_table_done(&wide);
+	unwind_table_done(&odd);
+	done(store);
+}
