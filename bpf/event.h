@@ -26,6 +26,14 @@ enum stoke_walk_end {
 				  pointer, or too far up */
 	STOKE_WALK_EXIT = 5, /* task in exit, its memory is gone: no user part can exist */
 	STOKE_WALK_COMPAT = 6, /* 32-bit code: not walked */
+	/* By tables alone: */
+	STOKE_WALK_FIRST = 7, /* the file says that nothing called this frame, or its return address
+				 is 0 */
+	STOKE_WALK_NO_MAPPING = 8, /* the last frame is in no executable memory that was known */
+	STOKE_WALK_NO_TABLE = 9, /* its file does not tell how to step, and has no frame pointer */
+	STOKE_WALK_PENDING = 10, /* its file's table was still being made, otherwise the same */
+	STOKE_WALK_UNSUPPORTED = 11, /* a rule that no walk can follow */
+	STOKE_WALK_BAD_CFA = 12, /* a rule that leads down the stack */
 };
 
 /* A sample. Followed by nr_kernel then nr_user __u64 addresses, innermost first. */
@@ -39,7 +47,9 @@ struct stoke_sample {
 	__u64 start_ns; /* group_leader->start_boottime: which incarnation of the pid */
 	__u32 pid, tid; /* thread group and thread */
 	__u32 cpu;
-	__u32 reserved;
+	__u32 generation; /* of the slice of mappings that the walk used; 0: none, by frame pointers
+			   */
+	__u64 memory; /* which address space: its mm in the kernel; 0 without a user part */
 	/* User registers, for walks without frame pointers: ip, sp, fp. 0 without a user part. */
 	__u64 ip, sp, fp;
 	char comm[16]; /* of the thread, at this instant; not NUL-terminated when full */

@@ -84,6 +84,27 @@ struct registers {
 #define mode_is_user(m)	  (((m)&3) == 3)
 #define mode_is_compat(m) (((m)&0xffff) == 0x23) /* __USER32_CS */
 
+/* In the order of DWARF numbers. */
+static __always_inline void registers_put(__u64 *ret, const struct registers *r)
+{
+	ret[0] = r->ax;
+	ret[1] = r->dx;
+	ret[2] = r->cx;
+	ret[3] = r->bx;
+	ret[4] = r->si;
+	ret[5] = r->di;
+	ret[6] = r->bp;
+	ret[7] = r->sp;
+	ret[8] = r->r8;
+	ret[9] = r->r9;
+	ret[10] = r->r10;
+	ret[11] = r->r11;
+	ret[12] = r->r12;
+	ret[13] = r->r13;
+	ret[14] = r->r14;
+	ret[15] = r->r15;
+}
+
 #elif defined(__TARGET_ARCH_arm64)
 
 struct registers {
@@ -98,6 +119,13 @@ struct registers {
 #define registers_mode(r) ((r)->pstate)
 #define mode_is_user(m)	  (((m)&0xf) == 0) /* EL0, of either width */
 #define mode_is_compat(m) ((m)&0x10)
+
+static __always_inline void registers_put(__u64 *ret, const struct registers *r)
+{
+#pragma unroll
+	for (int i = 0; i < 31; i++)
+		ret[i] = r->regs[i];
+}
 
 #else
 #error "stoke knows the registers of x86-64 and aarch64 only"

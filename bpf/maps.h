@@ -10,6 +10,7 @@
 
 #include "bpf/event.h"
 #include "bpf/kernel.h"
+#include "bpf/table.h"
 
 /* Set before loading, the same in every object. */
 const volatile struct stoke_config config = {};
@@ -51,6 +52,55 @@ struct {
 	__type(key, __u32);
 	__array(values, struct ring);
 } rings SEC(".maps");
+
+/* Unwind tables (table.h). User space writes arrays through its mappings of them, not by calls: on
+ * a CPU that is inside one, no sample can be taken. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, STOKE_MAX_SPACES);
+	__type(key, __u32); /* pid, as targets */
+	__type(value, struct stoke_space);
+} spaces SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, STOKE_MAX_MAPPINGS);
+	__type(key, __u32);
+	__type(value, struct stoke_mapping);
+} mappings SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, STOKE_MAX_PAGES);
+	__type(key, __u32);
+	__type(value, struct stoke_page);
+} pages SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, STOKE_MAX_RULES);
+	__type(key, __u32);
+	__type(value, struct stoke_rule);
+} rules SEC(".maps");
+
+/* Its value is larger than libbpf believes types to be. */
+struct shard {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__uint(key_size, sizeof(__u32));
+	__uint(value_size, sizeof(struct stoke_shard));
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__uint(max_entries, STOKE_MAX_SHARDS);
+	__type(key, __u32);
+	__array(values, struct shard);
+} shards SEC(".maps");
 
 #define count_loss(field)                                                                          \
 	({                                                                                         \

@@ -15,6 +15,29 @@ static __always_inline int walk_read(void *to, __u32 size, __u64 from)
 	return bpf_probe_read_user(to, size, (void *)from) != 0;
 }
 
+static __always_inline const struct stoke_mapping *walk_mapping_at(__u32 index)
+{
+	return bpf_map_lookup_elem(&mappings, &index);
+}
+
+static __always_inline const struct stoke_page *walk_page_at(__u32 index)
+{
+	return bpf_map_lookup_elem(&pages, &index);
+}
+
+static __always_inline const struct stoke_shard *walk_shard_at(__u32 index)
+{
+	void *shard = bpf_map_lookup_elem(&shards, &index);
+	__u32 zero = 0;
+
+	return shard ? bpf_map_lookup_elem(shard, &zero) : NULL;
+}
+
+static __always_inline const struct stoke_rule *walk_rule_at(__u32 index)
+{
+	return bpf_map_lookup_elem(&rules, &index);
+}
+
 #include "bpf/walk.h"
 
 /* Twice what can be needed, so that a mask proves every index. */
@@ -50,12 +73,17 @@ static __always_inline struct scratch *scratch_get(void)
 	return bpf_map_lookup_elem(&scratches, &zero);
 }
 
+/* The compiler passes whatever it likes for an argument that it sees unused; the verifier wants a
+ * number. */
+#define argument_used(argument) asm volatile("" : : "r"(argument))
+
 /* A function of its own, global and with a scalar argument: so the verifier looks at it once, not
  * once for each of 1024 rounds, also on 5.10. */
 __attribute__((noinline)) int stack_step(__u32 unused)
 {
 	struct scratch *scratch = scratch_get();
 
+	argument_used(unused);
 	if (!scratch)
 		return 1;
 	scratch->frames[(scratch->nr_kernel + scratch->walk.nr - 1) & (FRAME_SLOTS - 1)] =
@@ -67,6 +95,7 @@ __attribute__((noinline)) int stack_step(__u32 unused)
  * by round, which took most of the time that loading takes. */
 __attribute__((noinline)) int stack_steps(__u32 unused)
 {
+	argument_used(unused);
 #pragma clang loop unroll(disable)
 	for (int i = 0; i < STEPS; i++)
 		if (stack_step(0))
@@ -90,7 +119,8 @@ static __always_inline int read_user_registers(struct task_struct *task, struct 
 /* Fills in the user part's registers. STOKE_WALK_NONE when there is something to walk and *ret_walk
  * is 1. */
 static __always_inline enum stoke_walk_end user_registers(struct task_struct *task,
-	struct registers *interrupted, struct stoke_sample *sample, int *ret_walk)
+	struct registers *interrupted, struct stoke_sample *sample, struct walk *walk,
+	int *ret_walk)
 {
 	__u64 mode = registers_mode(interrupted);
 
@@ -100,6 +130,7 @@ static __always_inline enum stoke_walk_end user_registers(struct task_struct *ta
 		sample->ip = registers_ip(interrupted);
 		sample->sp = registers_sp(interrupted);
 		sample->fp = registers_fp(interrupted);
+		registers_put(walk->registers, interrupted);
 	} else {
 		__u32 flags = BPF_CORE_READ(task, flags);
 		struct registers user;
@@ -117,11 +148,30 @@ static __always_inline enum stoke_walk_end user_registers(struct task_struct *ta
 		sample->ip = registers_ip(&user);
 		sample->sp = registers_sp(&user);
 		sample->fp = registers_fp(&user);
+		registers_put(walk->registers, &user);
 	}
 	if (mode_is_compat(mode))
 		return STOKE_WALK_COMPAT;
 	*ret_walk = 1;
 	return STOKE_WALK_NONE;
+}
+
+/* By the tables of the process, if it has any that are of this address space: an exec makes another
+ * one before user space knows. */
+static __always_inline void walk_choose(
+	struct walk *walk, struct task_struct *task, struct stoke_sample *sample)
+{
+	struct stoke_space *space = bpf_map_lookup_elem(&spaces, &sample->pid);
+
+	walk_begin(walk, sample->ip, sample->sp, sample->fp);
+	walk->known = 1;
+	sample->memory = (__u64)BPF_CORE_READ(task, mm);
+	if (!space)
+		return;
+	if (!space->memory)
+		space->memory = sample->memory; /* read before anything of it was sampled */
+	if (space->memory == sample->memory && walk_use(walk, space))
+		sample->generation = space->generation;
 }
 
 static __always_inline void capture_kernel(void *ctx, struct scratch *scratch)
@@ -188,12 +238,12 @@ static __always_inline void sample_take(void *ctx, struct task_struct *task,
 	sample->cpu = cpu;
 	bpf_get_current_comm(sample->comm, sizeof(sample->comm));
 
-	end = user_registers(task, interrupted, sample, &walk);
+	end = user_registers(task, interrupted, sample, &scratch->walk, &walk);
 	scratch->nr_kernel = 0;
 	capture_kernel(ctx, scratch);
 	sample->nr_kernel = scratch->nr_kernel;
 	if (walk && config.user) {
-		walk_begin(&scratch->walk, sample->ip, sample->sp, sample->fp);
+		walk_choose(&scratch->walk, task, sample);
 #pragma clang loop unroll(disable)
 		for (int i = 0; i < STOKE_MAX_USER_FRAMES / STEPS; i++)
 			if (stack_steps(0))

@@ -26,6 +26,19 @@ static inline int walk_read(void *to, __u32 size, __u64 from)
 	return 0;
 }
 
+/* No tables: tests of those are in test_tables.c. */
+#include "bpf/table.h"
+
+#define NO_TABLE(type, name)                                                                       \
+	static inline const struct type *name(__u32 index)                                         \
+	{                                                                                          \
+		return NULL;                                                                       \
+	}
+NO_TABLE(stoke_mapping, walk_mapping_at)
+NO_TABLE(stoke_page, walk_page_at)
+NO_TABLE(stoke_shard, walk_shard_at)
+NO_TABLE(stoke_rule, walk_rule_at)
+
 #include "bpf/walk.h"
 
 #define BASE 0x7ffc00000000ull
