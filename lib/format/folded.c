@@ -81,6 +81,22 @@ const char *folded_split(const char *line, size_t size, size_t *ret_stack, uint6
 	return NULL;
 }
 
+struct folded_params {
+	unsigned slices;
+};
+
+static const struct param folded_param_list[] = {
+	{"slices", PARAM_FLAG, offsetof(struct folded_params, slices), NULL,
+		"keep the time of the samples, in comment lines (#slice t=1.5s;)"},
+	{0},
+};
+
+/* A row and its time since the start of its run. */
+struct timed {
+	uint64_t time_ns;
+	uint32_t row;
+};
+
 /*
  * A writer merges nodes by the text of their frames, then walks them depth first. Siblings are in
  * the order of their names with what follows them in a line: ' ' for the node's own line, ';' for
@@ -88,6 +104,8 @@ const char *folded_split(const char *line, size_t size, size_t *ret_stack, uint6
  */
 struct writer {
 	const struct stoke_profile *profile;
+	struct timed *rows; /* in the order of time, or of the profile */
+	size_t first_row, end_row; /* of rows: what is being written */
 	struct strings names; /* as printed */
 	uint32_t *name_of; /* function -> name */
 	struct stacks merged; /* frame: name */
@@ -101,6 +119,7 @@ struct writer {
 
 static void writer_done(struct writer *writer)
 {
+	free(writer->rows);
 	strings_done(&writer->names);
 	stacks_done(&writer->merged);
 	free(writer->name_of);
@@ -200,27 +219,67 @@ static unsigned value_of(const struct stoke_profile *profile)
 	return profile->default_value;
 }
 
-static int sum_rows(struct writer *writer)
+static int by_time(const void *a, const void *b)
+{
+	const struct timed *x = a, *y = b;
+
+	if (x->time_ns != y->time_ns)
+		return x->time_ns < y->time_ns ? -1 : 1;
+	return x->row < y->row ? -1 : x->row > y->row;
+}
+
+static int order_rows(struct writer *writer, const struct folded_params *params)
+{
+	const struct stoke_profile *profile = writer->profile;
+	size_t nr = profile->rows.nr;
+
+	writer->rows = calloc(nr + 1, sizeof(*writer->rows));
+	if (!writer->rows)
+		return -ENOMEM;
+	for (size_t i = 0; i < nr; i++) {
+		struct timed *timed = &writer->rows[i];
+
+		timed->row = (uint32_t)i;
+		if (params && params->slices &&
+			__builtin_mul_overflow(profile->rows.slice[i],
+				profile->runs[profile->rows.run[i]].slice_ns, &timed->time_ns))
+			timed->time_ns = UINT64_MAX;
+	}
+	if (params && params->slices)
+		qsort(writer->rows, nr, sizeof(*writer->rows), by_time);
+	return 0;
+}
+
+static int make_room(struct writer *writer)
+{
+	size_t nr = writer->merged.nr;
+
+	writer->self = calloc(nr, sizeof(*writer->self));
+	writer->is_inner = calloc(nr, sizeof(*writer->is_inner));
+	writer->first = calloc(nr + 2, sizeof(*writer->first));
+	writer->entries = calloc(2 * nr, sizeof(*writer->entries));
+	return writer->self && writer->is_inner && writer->first && writer->entries ? 0 : -ENOMEM;
+}
+
+static void sum_rows(struct writer *writer)
 {
 	const struct rows *rows = &writer->profile->rows;
 	unsigned value = value_of(writer->profile);
 	struct stacks *merged = &writer->merged;
 
-	writer->self = calloc(merged->nr, sizeof(*writer->self));
-	writer->is_inner = calloc(merged->nr, sizeof(*writer->is_inner));
-	if (!writer->self || !writer->is_inner)
-		return -ENOMEM;
-	for (size_t i = 0; i < rows->nr; i++) {
-		uint64_t *self = &writer->self[writer->merged_of[rows->stack[i]]];
+	memset(writer->self, 0, merged->nr * sizeof(*writer->self));
+	memset(writer->is_inner, 0, merged->nr);
+	for (size_t i = writer->first_row; i < writer->end_row; i++) {
+		uint32_t row = writer->rows[i].row;
+		uint64_t *self = &writer->self[writer->merged_of[rows->stack[row]]];
 
-		if (__builtin_add_overflow(*self, rows->value[value][i], self))
+		if (__builtin_add_overflow(*self, rows->value[value][row], self))
 			*self = UINT64_MAX;
 	}
 	for (size_t i = merged->nr; i-- > 1;) {
 		if (writer->self[i] || writer->is_inner[i])
 			writer->is_inner[merged->parent[i]] = 1;
 	}
-	return 0;
 }
 
 /* Of name << 1 | (0: ' ', 1: ';'), in the order of the bytes with that one behind them. */
@@ -266,15 +325,12 @@ static int by_rank(const void *a, const void *b)
 }
 
 /* Entries of each parent, one behind the other, sorted. */
-static int sort_entries(struct writer *writer)
+static void sort_entries(struct writer *writer)
 {
 	const struct stacks *merged = &writer->merged;
 	size_t nr = 0;
 
-	writer->first = calloc(merged->nr + 2, sizeof(*writer->first));
-	writer->entries = calloc(2 * merged->nr, sizeof(*writer->entries));
-	if (!writer->first || !writer->entries)
-		return -ENOMEM;
+	memset(writer->first, 0, (merged->nr + 2) * sizeof(*writer->first));
 	for (size_t i = 1; i < merged->nr; i++)
 		writer->first[merged->parent[i] + 2] +=
 			(writer->self[i] ? 1 : 0) + writer->is_inner[i];
@@ -296,7 +352,6 @@ static int sort_entries(struct writer *writer)
 			qsort(writer->entries + writer->first[i], nr, sizeof(*writer->entries),
 				by_rank);
 	}
-	return 0;
 }
 
 /* An entry being walked: where its parent's entries stand, and the text of the path so far. */
@@ -358,25 +413,89 @@ static int write_lines(const struct writer *writer, FILE *out)
 	return 0;
 }
 
+static void write_comment(const struct writer *writer, const char *key, const char *text, FILE *out)
+{
+	(void)fprintf(out, "#%s ", key);
+	text_print(out, text, strlen(text));
+	(void)fputs(";\n", out); /* errors stick to the stream */
+}
+
+/* What runs say of themselves and comments can: of several only what they agree upon. */
+static void write_head(const struct writer *writer, FILE *out)
+{
+	const struct stoke_profile *profile = writer->profile;
+	const char *work, *rate;
+	char text[32];
+	unsigned hz;
+
+	(void)fputs("#stoke-profile 1;\n", out);
+	if (profile->nr_runs != 1)
+		return;
+	work = profile_fact_find(profile, 0, "work");
+	rate = profile_fact_find(profile, 0, "rate");
+	if (profile->runs[0].event)
+		write_comment(writer, "event",
+			strings_text(&profile->strings, profile->runs[0].event), out);
+	if (rate && sscanf(rate, "%9u Hz", &hz) == 1) {
+		(void)snprintf(text, sizeof(text), "%uHz", hz); /* fits */
+		write_comment(writer, "freq", text, out);
+	}
+	if (work)
+		write_comment(writer, "work", work, out);
+}
+
+/* "12.5", without zeros that say nothing. */
+static void write_slice(uint64_t time_ns, FILE *out)
+{
+	char part[16];
+	size_t size = (size_t)snprintf(part, sizeof(part), ".%09" PRIu64, time_ns % 1000000000);
+
+	while (size && (part[size - 1] == '0' || part[size - 1] == '.'))
+		size--;
+	(void)fprintf(out, "#slice t=%" PRIu64 "%.*ss;\n", time_ns / 1000000000, (int)size, part);
+}
+
+/* All in one, or a part for each time. */
+static int write_parts(struct writer *writer, const struct folded_params *params, FILE *out)
+{
+	const struct timed *rows = writer->rows;
+	size_t nr = writer->profile->rows.nr;
+	int slices = params && params->slices, r = 0;
+
+	if (slices)
+		write_head(writer, out);
+	while (r >= 0 && writer->end_row < nr) {
+		writer->first_row = writer->end_row;
+		while (writer->end_row < nr &&
+			rows[writer->end_row].time_ns == rows[writer->first_row].time_ns)
+			writer->end_row++;
+		if (slices)
+			write_slice(rows[writer->first_row].time_ns, out);
+		sum_rows(writer);
+		sort_entries(writer);
+		r = write_lines(writer, out);
+	}
+	return r;
+}
+
 static int folded_write(const struct stoke_profile *profile, const void *params, FILE *out)
 {
 	struct writer writer = {.profile = profile};
 	int r;
 
-	(void)params; /* has none */
 	r = strings_init(&writer.names);
+	if (r >= 0)
+		r = order_rows(&writer, params);
 	if (r >= 0)
 		r = print_names(&writer);
 	if (r >= 0)
 		r = merge_nodes(&writer);
 	if (r >= 0)
-		r = sum_rows(&writer);
-	if (r >= 0)
 		r = rank_names(&writer);
 	if (r >= 0)
-		r = sort_entries(&writer);
+		r = make_room(&writer);
 	if (r >= 0)
-		r = write_lines(&writer, out);
+		r = write_parts(&writer, params, out);
 	writer_done(&writer);
 	return r;
 }
@@ -422,6 +541,8 @@ const struct format format_folded = {
 	.name = "folded",
 	.summary = "a line a stack: frame;frame;frame count (FlameGraph's collapsed stacks)",
 	.suffixes = ".folded .collapsed",
+	.params = folded_param_list,
+	.params_size = sizeof(struct folded_params),
 	.recognise = folded_recognise,
 	.read = folded_read,
 	.write = folded_write,

@@ -23,6 +23,19 @@ const struct folded_suffix *folded_suffix(const char *name, size_t size);
 /* Cuts "stack count", a line without its end. NULL, or what is wrong with it. */
 const char *folded_split(const char *line, size_t size, size_t *ret_stack, uint64_t *ret_count);
 
+/* What a comment line says of the run: "#slice t=12s;", "#work 240;", "#event cpu-clock;". */
+enum folded_comment_kind { FOLDED_NOTHING, FOLDED_SLICE, FOLDED_WORK, FOLDED_EVENT, FOLDED_RATE };
+
+struct folded_comment {
+	enum folded_comment_kind kind;
+	uint64_t time_ns; /* of a slice: since the run's start */
+	const char *text; /* of the others: borrowed */
+	size_t size;
+};
+
+/* Reads a line that begins with '#'. NULL, or what is wrong with it; what is unknown is nothing. */
+const char *folded_comment(const char *line, size_t size, struct folded_comment *ret);
+
 int folded_read(struct stoke_profile *into, struct input *input,
 	const struct stoke_read_options *options, struct stoke_error *err);
 

@@ -40,6 +40,8 @@ struct reader {
 	struct profile_part parts[MAX_PARTS]; /* [0]: what was there before this run */
 	unsigned nr_parts;
 	double min_share;
+	uint64_t *times; /* of the slices, in the order of the lines; [0] is before the first */
+	size_t nr_times, times_capacity;
 };
 
 static void bad_line(struct reader *reader, const char *reason)
@@ -50,7 +52,62 @@ static void bad_line(struct reader *reader, const char *reason)
 	}
 }
 
-/* Whether there is a stack and a count in this line, which is counted one way or the other. */
+static int set_slice(struct reader *reader, uint64_t time_ns)
+{
+	int r;
+
+	if (reader->times[reader->append.slice] == time_ns)
+		return 0;
+	r = array_reserve(&reader->times, &reader->times_capacity, reader->nr_times, 1);
+	if (r < 0)
+		return r;
+	reader->append.slice = (uint32_t)reader->nr_times;
+	reader->times[reader->nr_times++] = time_ns;
+	return 0;
+}
+
+/* The first of a kind counts. A rate is said as recordings say it: "99 Hz". */
+static int add_comment(struct reader *reader, const struct folded_comment *comment)
+{
+	static const char *const keys[] = {
+		[FOLDED_WORK] = "work", [FOLDED_RATE] = "rate", [FOLDED_EVENT] = "event"};
+	struct stoke_profile *profile = reader->profile;
+	uint32_t run = reader->append.run;
+	size_t size = comment->size;
+	char text[128];
+	int r = 0;
+
+	if (comment->kind == FOLDED_SLICE)
+		return set_slice(reader, comment->time_ns);
+	if (comment->kind == FOLDED_NOTHING || profile_fact_find(profile, run, keys[comment->kind]))
+		return 0;
+	if (comment->kind == FOLDED_RATE) {
+		if (size < 3 || memcmp(comment->text + size - 2, "Hz", 2) != 0)
+			return 0;
+		size -= 2;
+	}
+	if (comment->kind == FOLDED_EVENT)
+		r = profile_string(profile, comment->text, size, &profile->runs[run].event);
+	if (r < 0)
+		return r;
+	/* Fits: a comment is shorter. */
+	(void)snprintf(text, sizeof(text), "%.*s%s", (int)size, comment->text,
+		comment->kind == FOLDED_RATE ? " Hz" : "");
+	return profile_fact(profile, run, keys[comment->kind], text);
+}
+
+static int read_comment(struct reader *reader, const char *line, size_t size)
+{
+	struct folded_comment comment;
+	const char *reason = folded_comment(line, size, &comment);
+
+	if (!reason)
+		return add_comment(reader, &comment);
+	bad_line(reader, reason);
+	return 0;
+}
+
+/* 1: there is a stack and a count in this line, which is counted one way or the other. */
 static int parse_line(struct reader *reader, const char *line, size_t size, struct folded_line *ret)
 {
 	const char *reason = NULL;
@@ -63,8 +120,10 @@ static int parse_line(struct reader *reader, const char *line, size_t size, stru
 	}
 	while (size && (line[size - 1] == '\r' || line[size - 1] == ' ' || line[size - 1] == '\t'))
 		size--;
-	if (!size || line[0] == '#')
+	if (!size)
 		return 0;
+	if (line[0] == '#')
+		return read_comment(reader, line, size);
 	reason = folded_split(line, size, &stack_size, &ret->count);
 	if (reason) {
 		bad_line(reader, reason);
@@ -116,9 +175,16 @@ static int read_line(struct reader *reader, const char *text, size_t size)
 {
 	struct folded_line line;
 	size_t shared;
+	int r;
 
-	if (!parse_line(reader, text, size, &line))
+	/* Stacks begin anew behind it. */
+	if (size && text[0] == '#' && reader->nr_good && memmem(text, size, "#slice ", 7) == text) {
+		reader->broken = 1;
 		return 0;
+	}
+	r = parse_line(reader, text, size, &line);
+	if (r <= 0)
+		return r;
 	shared = append_shared(&reader->append, line.stack, line.size);
 	if (!is_in_order(reader, &line, shared)) {
 		reader->broken = 1;
@@ -232,9 +298,11 @@ static ssize_t parse_window(struct reader *reader, const char *p, size_t size, i
 			break;
 		if (!stop)
 			stop = end;
-		if (parse_line(reader, line, (size_t)(stop - line),
-			    &reader->lines[reader->nr_in_window]))
-			reader->nr_in_window++;
+		r = parse_line(
+			reader, line, (size_t)(stop - line), &reader->lines[reader->nr_in_window]);
+		if (r < 0)
+			return r;
+		reader->nr_in_window += (size_t)r;
 		line = stop < end ? stop + 1 : end;
 	}
 	return line - p;
@@ -361,6 +429,38 @@ static int start_run(struct reader *reader, const struct stoke_read_options *opt
 	return 0;
 }
 
+static uint64_t common_divisor(uint64_t a, uint64_t b)
+{
+	while (b) {
+		uint64_t rest = a % b;
+
+		a = b;
+		b = rest;
+	}
+	return a;
+}
+
+/* Slices were numbered as they came; now all are known, and with them how wide one is. */
+static int number_slices(struct reader *reader)
+{
+	struct rows *rows = &reader->profile->rows;
+	uint64_t width = 0, last = 0;
+
+	for (size_t i = 0; i < reader->nr_times; i++) {
+		width = common_divisor(width, reader->times[i]);
+		last = reader->times[i] > last ? reader->times[i] : last;
+	}
+	if (width < last / UINT32_MAX + 1)
+		width = last / UINT32_MAX + 1;
+	if (!last) /* one slice says nothing of its width */
+		return 0;
+	for (size_t i = 0; i < rows->nr; i++)
+		rows->slice[i] = (uint32_t)(reader->times[rows->slice[i]] / width);
+	reader->profile->runs[reader->append.run].slice_ns = width;
+	profile_renumbered(reader->profile);
+	return profile_settle(reader->profile);
+}
+
 /* Counts and tells; a file of nothing but bad lines is none. */
 static int end_run(struct reader *reader)
 {
@@ -397,6 +497,8 @@ static int read_run(struct reader *reader)
 	if (r >= 0 && !unsorted)
 		r = append_trim(&reader->append);
 	if (r >= 0)
+		r = number_slices(reader);
+	if (r >= 0)
 		r = end_run(reader);
 	return r < 0 ? r : unite_parts(reader, 0);
 }
@@ -418,6 +520,10 @@ int folded_read(struct stoke_profile *into, struct input *input,
 	reader.append = (struct append){.profile = into, .min_share = reader.min_share};
 	r = append_init(&reader.append);
 	if (r >= 0)
+		r = array_reserve(&reader.times, &reader.times_capacity, 0, 1);
+	if (r >= 0)
+		reader.times[reader.nr_times++] = 0;
+	if (r >= 0)
 		r = start_run(&reader, options);
 	if (r >= 0)
 		r = profile_part_take(into, &reader.parts[0]);
@@ -430,6 +536,7 @@ int folded_read(struct stoke_profile *into, struct input *input,
 		profile_part_done(&reader.parts[i]);
 	append_done(&reader.append);
 	free(reader.lines);
+	free(reader.times);
 	if (r == -ENOMEM)
 		return fail(err, r, "out of memory while reading %s", input_name(input));
 	if (r == -E2BIG && err && err->code != r)

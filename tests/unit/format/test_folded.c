@@ -321,6 +321,106 @@ Test(folded, a_second_file_shares_the_nodes_of_the_first)
 	stoke_profile_free(profile);
 }
 
+/* The sum of a slice. */
+static uint64_t slice_total(const struct stoke_profile *profile, uint32_t slice)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < profile->rows.nr; i++)
+		sum += profile->rows.slice[i] == slice ? profile->rows.value[0][i] : 0;
+	return sum;
+}
+
+Test(folded, slices_are_times_and_as_wide_as_all_of_them_allow)
+{
+	struct stoke_profile *profile =
+		read_text("#slice t=0s;\na;b 1\na;c 2\n#slice t=1.5s;\na;b 4\n"
+			  "#slice t=500ms;\na;b 8\nz 16\n#slice t=1500000us;\na;b 32\n");
+
+	cr_assert(eq(u64, profile->runs[0].slice_ns, 500000000));
+	cr_assert(eq(u64, slice_total(profile, 0), 3));
+	cr_assert(eq(u64, slice_total(profile, 1), 24));
+	cr_assert(eq(u64, slice_total(profile, 3), 36));
+	cr_assert(eq(sz, profile->rows.nr, 5)); /* equal stacks of one time are one row */
+	cr_assert(eq(sz, profile->stacks.nr, 5));
+	cr_assert(zero(u64, profile->runs[0].quality.count[QUALITY_LINES_BAD]));
+	stoke_profile_free(profile);
+}
+
+Test(folded, a_file_whose_first_slice_is_unsaid_begins_at_zero)
+{
+	struct stoke_profile *profile = read_text("a 1\n#slice t=20ms;\na 2\n");
+
+	cr_assert(eq(u64, profile->runs[0].slice_ns, 20000000));
+	cr_assert(eq(u64, slice_total(profile, 0), 1));
+	cr_assert(eq(u64, slice_total(profile, 1), 2));
+	stoke_profile_free(profile);
+}
+
+Test(folded, comments_are_no_bad_lines_and_some_are_facts)
+{
+	struct stoke_profile *profile = read_text("#stoke-profile 1;\n#event cpu-clock;\n#freq "
+						  "99Hz;\n#work 240;\r\n#work 9;\n# any thing 3\n"
+						  "#event ;\na 1\n");
+
+	cr_assert(zero(u64, profile->runs[0].quality.count[QUALITY_LINES_BAD]));
+	cr_assert(eq(str, (char *)profile_fact_find(profile, 0, "work"), "240"));
+	cr_assert(eq(str, (char *)profile_fact_find(profile, 0, "rate"), "99 Hz"));
+	cr_assert(eq(
+		str, (char *)strings_text(&profile->strings, profile->runs[0].event), "cpu-clock"));
+	cr_assert(zero(u64, profile->runs[0].slice_ns));
+	stoke_profile_free(profile);
+}
+
+Test(folded, a_slice_without_a_time_is_a_bad_line)
+{
+	static const struct {
+		const char *line, *reason;
+	} cases[] = {
+		{"#slice t=;", "line 2: no time in a #slice line"},
+		{"#slice t=5;", "line 2: the time of the slice has no unit: s, ms, us or ns"},
+		{"#slice t=5h;", "line 2: the time of the slice has no unit: s, ms, us or ns"},
+		{"#slice t=99999999999999999999s;", "line 2: the time of the slice is too large"},
+		{"#slice t=99999999999s;", "line 2: the time of the slice is too large"},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		char text[128];
+		struct stoke_profile *profile;
+
+		(void)snprintf(text, sizeof(text), "a 1\n%s\nb 2\n", cases[i].line);
+		profile = read_text(text);
+		cr_assert(eq(u64, profile->runs[0].quality.count[QUALITY_LINES_BAD], 1));
+		cr_assert(eq(str, (char *)profile_fact_find(profile, 0, "first-bad-line"),
+			(char *)cases[i].reason));
+		cr_assert(eq(u64, profile_total(profile, 0), 3));
+		stoke_profile_free(profile);
+	}
+}
+
+Test(folded, times_are_written_when_they_are_asked_for)
+{
+	static const char text[] = "#stoke-profile 1;\n#event cpu-clock;\n#freq 99Hz;\n#work 240;\n"
+				   "#slice t=0s;\na;b 1\na;c 2\n#slice t=0.02s;\na;b 4\n"
+				   "#slice t=12.5s;\na 7\nz 8\n";
+	const struct {
+		unsigned slices;
+	} params = {1};
+	struct stoke_profile *profile = read_text(text);
+	char *written = NULL;
+	size_t size;
+	FILE *out = open_memstream(&written, &size);
+
+	cr_assert(zero(int, format_folded.write(profile, &params, out)));
+	cr_assert(zero(int, fclose(out)));
+	cr_assert(eq(str, written, (char *)text));
+	free(written);
+	written = write_bytes(profile, &format_folded, NULL);
+	cr_assert(eq(str, written, "a 7\na;b 5\na;c 2\nz 8\n"));
+	free(written);
+	stoke_profile_free(profile);
+}
+
 Test(folded, recognised_by_its_lines)
 {
 	cr_assert(ge(int, format_folded.recognise((const uint8_t *)"a;b 1\nx\n", 8), 50));
