@@ -3,10 +3,12 @@
 #include "base/cleanup.h"
 #include "cmd/command.h"
 #include "cmd/inputs.h"
+#include "cmd/naming.h"
 #include "cmd/results.h"
 
 struct values {
 	struct filters filters;
+	struct naming naming;
 	struct texts outputs;
 	const char *format;
 	struct amount frequency, duration;
@@ -40,6 +42,7 @@ static const struct option options[] = {
 		.offset = offsetof(struct values, duration),
 		.help = "and for this long"},
 	{.type = OPTION_TABLE, .table = filter_options, .offset = offsetof(struct values, filters)},
+	{.type = OPTION_TABLE, .table = naming_options, .offset = offsetof(struct values, naming)},
 	OPTIONS_END,
 };
 
@@ -66,6 +69,8 @@ static int convert_run(const struct call *call)
 		status = results_add(results, &call->voice, "-", values->format, 0);
 	if (!status)
 		status = inputs_read(call, &how, &profile);
+	if (!status)
+		status = naming_apply(&call->voice, &values->naming, &profile);
 	if (!status)
 		status = filters_apply(&call->voice, &values->filters, &profile);
 	if (!status)

@@ -6,10 +6,12 @@
 #include "base/cleanup.h"
 #include "cmd/command.h"
 #include "cmd/inputs.h"
+#include "cmd/naming.h"
 #include "cmd/results.h"
 
 struct values {
 	struct filters filters;
+	struct naming naming;
 	struct texts outputs;
 	const char *format;
 	unsigned threads;
@@ -35,6 +37,7 @@ static const struct option options[] = {
 		.bits = 1,
 		.offset = offsetof(struct values, threads),
 		.help = "same as --by thread"},
+	{.type = OPTION_TABLE, .table = naming_options, .offset = offsetof(struct values, naming)},
 	OPTIONS_END,
 };
 
@@ -80,10 +83,11 @@ static int add_default(struct results *results, const struct call *call, const c
  */
 #define MIN_SHARE 0.00003
 
-/* Not with filters, which may be after just that, nor for outputs that are no pictures. */
+/* Not with filters, which may be after just that, nor with names of which small parts may become
+ * one, nor for outputs that are no pictures. */
 static double choose_min_share(const struct values *values)
 {
-	if (!filters_are_empty(&values->filters) ||
+	if (!filters_are_empty(&values->filters) || !naming_is_empty(&values->naming) ||
 		(values->format && strncmp(values->format, "svg", 3) != 0))
 		return 0;
 	for (size_t i = 0; !values->format && i < values->outputs.nr; i++) {
@@ -122,6 +126,8 @@ static int flamegraph_run(const struct call *call)
 		status = inputs_read(call, &how, &profile);
 	if (!status && values->threads && !filters.by.nr)
 		filters.by = (struct numbers){&thread, 1, 1};
+	if (!status)
+		status = naming_apply(&call->voice, &values->naming, &profile);
 	if (!status)
 		status = filters_apply(&call->voice, &filters, &profile);
 	if (!status)

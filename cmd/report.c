@@ -6,12 +6,14 @@
 #include "base/cleanup.h"
 #include "cmd/command.h"
 #include "cmd/inputs.h"
+#include "cmd/naming.h"
 #include "cmd/results.h"
 
 enum { SHOW_TREE = 1, SHOW_THREADS = 2, SHOW_PACKAGES = 4 };
 
 struct values {
 	struct filters filters;
+	struct naming naming;
 	struct texts outputs;
 	const char *format, *callers;
 	struct amount lines;
@@ -61,6 +63,7 @@ static const struct option options[] = {
 		.offset = offsetof(struct values, format),
 		.help = "text or json, instead of the one that FILE's suffix says"},
 	{.type = OPTION_TABLE, .table = filter_options, .offset = offsetof(struct values, filters)},
+	{.type = OPTION_TABLE, .table = naming_options, .offset = offsetof(struct values, naming)},
 	OPTIONS_END,
 };
 
@@ -132,6 +135,8 @@ static int report_run(const struct call *call)
 		status = add_output(results, call, "-", values->format);
 	if (!status)
 		status = inputs_read(call, &(struct stoke_read_options){0}, &profile);
+	if (!status)
+		status = naming_apply(&call->voice, &values->naming, &profile);
 	if (!status)
 		status = filters_apply(&call->voice, &values->filters, &profile);
 	if (!status)
