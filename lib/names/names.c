@@ -69,12 +69,25 @@ void names_merged_free(struct names_merged *merged)
 	free(merged);
 }
 
-static enum frame_class class_of(const struct frame *frame, uint32_t kind)
+/* "[unknown]", "[libc.so.6]": code without a name, or a mark. Text does not say which. */
+static int is_bracketed(const struct strings *strings, uint32_t name)
 {
-	if (kind == FUNCTION_MARK)
-		return CLASS_MARK;
+	const char *text = strings_text(strings, name);
+	size_t size = strings_size(strings, name);
+
+	return size > 2 && text[0] == '[' && text[size - 1] == ']';
+}
+
+static enum frame_class class_of(
+	const struct rewrite *rewrite, const struct frame *frame, uint32_t function)
+{
+	uint32_t kind = rewrite->from->functions[function].kind;
+
 	if (kind == FUNCTION_ROOT)
 		return CLASS_ROOT;
+	if (kind == FUNCTION_MARK)
+		return is_bracketed(&rewrite->names, rewrite->name_of[function]) ? CLASS_USER
+										 : CLASS_MARK;
 	return (frame->flags & FRAME_KERNEL) || kind == FUNCTION_KERNEL ? CLASS_KERNEL : CLASS_USER;
 }
 
@@ -113,9 +126,8 @@ static int name_functions(struct rewrite *rewrite)
 static int add_entry(struct rewrite *rewrite, uint32_t name, enum frame_class class, uint32_t *ret)
 {
 	const char *text = strings_text(&rewrite->names, name);
-	size_t size = strings_size(&rewrite->names, name);
 	struct entry *entry;
-	int bridge = size == strlen(RELEASE_BRIDGE) && memcmp(text, RELEASE_BRIDGE, size) == 0;
+	int bridge = strcmp(text, RELEASE_BRIDGE) == 0;
 	int r = array_reserve(
 		&rewrite->entries, &rewrite->entries_capacity, rewrite->nr_entries, 1);
 
@@ -123,7 +135,7 @@ static int add_entry(struct rewrite *rewrite, uint32_t name, enum frame_class cl
 		return r;
 	entry = &rewrite->entries[rewrite->nr_entries];
 	*entry = (struct entry){.name = name, .class = (uint8_t) class};
-	entry->is_place = size && text[0] == '[';
+	entry->is_place = is_bracketed(&rewrite->names, name);
 	/* A run of bridges is one thing, which nobody asks to see in parts. */
 	entry->folds = (class == CLASS_USER || class == CLASS_KERNEL) &&
 		       (bridge || !(rewrite->options->flags & NAMES_NO_FOLD));
@@ -135,15 +147,15 @@ static int add_entry(struct rewrite *rewrite, uint32_t name, enum frame_class cl
 static uint8_t better_kind(uint32_t a, uint32_t b)
 {
 	static const uint8_t rank[NR_FUNCTION_KINDS] = {
-		[FUNCTION_UNKNOWN] = 0,
-		[FUNCTION_INLINED] = 1,
-		[FUNCTION_INTERPRETED] = 2,
-		[FUNCTION_NATIVE] = 3,
-		[FUNCTION_CPP] = 4,
-		[FUNCTION_JIT] = 5,
-		[FUNCTION_KERNEL] = 6,
-		[FUNCTION_MARK] = 6,
-		[FUNCTION_ROOT] = 6,
+		[FUNCTION_MARK] = 0,
+		[FUNCTION_UNKNOWN] = 1,
+		[FUNCTION_INLINED] = 2,
+		[FUNCTION_INTERPRETED] = 3,
+		[FUNCTION_NATIVE] = 4,
+		[FUNCTION_CPP] = 5,
+		[FUNCTION_JIT] = 6,
+		[FUNCTION_KERNEL] = 7,
+		[FUNCTION_ROOT] = 7,
 	};
 
 	if (b >= NR_FUNCTION_KINDS)
@@ -188,7 +200,7 @@ static void agree_file(struct entry *entry, uint32_t file)
 static uint32_t *entry_slot(struct rewrite *rewrite, const struct frame *frame, unsigned i)
 {
 	uint32_t function = frame_function(rewrite->from, frame, i);
-	enum frame_class class = class_of(frame, rewrite->from->functions[function].kind);
+	enum frame_class class = class_of(rewrite, frame, function);
 
 	return &rewrite->entry_of[class * (size_t)rewrite->names.nr + rewrite->name_of[function]];
 }
@@ -217,7 +229,7 @@ static int enter_function(
 	int r, first = !*slot;
 
 	if (first) {
-		r = add_entry(rewrite, rewrite->name_of[id], class_of(frame, function->kind), slot);
+		r = add_entry(rewrite, rewrite->name_of[id], class_of(rewrite, frame, id), slot);
 		if (r < 0)
 			return r;
 	}

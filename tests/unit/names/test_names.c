@@ -98,6 +98,14 @@ Test(names, aliases_come_last)
 	aliases_free(aliases);
 }
 
+/* Text says neither what is a mark nor that an address is no name. */
+Test(names, code_without_a_name_is_one_however_it_was_written)
+{
+	BECOMES("java;[unknown];0x7f3b10a4c2e1 5\njava;0x7fa2c0d4c2e1 2\n[truncated];f 1\n",
+		"[truncated];f 1\njava;[unknown] 7\n", 0);
+	BECOMES("[libx.so+0x12];f 1\n[libx.so];f 2\nlibx.so+0x77;f 4\n", "[libx.so];f 7\n", 0);
+}
+
 static void add(struct stoke_profile *profile, uint32_t run, uint32_t labels, uint32_t slice,
 	const struct frame *frames, size_t nr, uint64_t value)
 {
