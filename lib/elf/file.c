@@ -86,6 +86,7 @@ static Elf64_Ehdr widen_header(const Elf32_Ehdr *h)
 	Elf64_Ehdr wide = {
 		.e_type = h->e_type,
 		.e_machine = h->e_machine,
+		.e_entry = h->e_entry,
 		.e_phoff = h->e_phoff,
 		.e_shoff = h->e_shoff,
 		.e_phentsize = h->e_phentsize,
@@ -165,6 +166,7 @@ static int read_header(struct elf_file *file, Elf64_Ehdr *ret)
 	}
 	file->type = ret->e_type;
 	file->machine = ret->e_machine;
+	file->entry = ret->e_entry;
 	return 0;
 }
 

@@ -44,6 +44,7 @@ struct elf_file {
 	int is_64;
 	uint16_t type; /* ET_* */
 	uint16_t machine; /* EM_* */
+	uint64_t entry; /* vaddr of the first instruction; 0: none */
 	uint32_t section_names; /* index of the section that holds names */
 	struct elf_segment *segments;
 	size_t nr_segments;

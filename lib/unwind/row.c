@@ -1,14 +1,47 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* row.c: rows are looked up by the last address that is not greater. */
+/* row.c: a row holds up to the next, so one that says what the row before says need not be. */
 #include "unwind/row.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/array.h"
 
 void unwind_rows_done(struct unwind_rows *rows)
 {
 	free(rows->items);
 	memset(rows, 0, sizeof(*rows));
+}
+
+static int same_rule(const struct unwind_rule *a, const struct unwind_rule *b)
+{
+	return memcmp(a, b, sizeof(*a)) == 0;
+}
+
+int unwind_rows_add(struct unwind_rows *rows, uint64_t address, const struct unwind_rule *rule)
+{
+	struct unwind_row *last = rows->nr ? &rows->items[rows->nr - 1] : NULL;
+	int r;
+
+	if (last && last->address == address) {
+		last->rule = *rule;
+		if (rows->nr > 1 && same_rule(&last[-1].rule, rule))
+			rows->nr--;
+		return 0;
+	}
+	rows->nr_raw++;
+	if (last && same_rule(&last->rule, rule))
+		return 0;
+	if (rows->nr == rows->capacity) {
+		if (rows->nr >= UNWIND_MAX_ROWS)
+			return -E2BIG;
+		r = array_reserve(&rows->items, &rows->capacity, rows->nr, 1);
+		if (r < 0)
+			return r;
+	}
+	rows->items[rows->nr++] = (struct unwind_row){.address = address, .rule = *rule};
+	return 0;
 }
 
 const struct unwind_row *unwind_rows_find(const struct unwind_rows *rows, uint64_t address)

@@ -45,12 +45,16 @@ struct unwind_rows {
 };
 
 /* Limits of one file, each counted when it is met. libLLVM: 95,000 functions, 820,000 rows. */
-#define UNWIND_MAX_TABLE_BYTES (256u << 20)
-#define UNWIND_MAX_FUNCTIONS   (8u << 20)
-#define UNWIND_MAX_ROWS	       (32u << 20)
+#define UNWIND_MAX_TABLE_BYTES (128u << 20)
+#define UNWIND_MAX_FUNCTIONS   (4u << 20)
+#define UNWIND_MAX_ROWS	       (8u << 20)
 
 /* Takes a zeroed one too. */
 void unwind_rows_done(struct unwind_rows *rows);
+
+/* Adds a row behind the last, or in its place when the address is the same; a row that says what
+ * the one before says is none. Addresses never fall. 0, -ENOMEM, -E2BIG: UNWIND_MAX_ROWS. */
+int unwind_rows_add(struct unwind_rows *rows, uint64_t address, const struct unwind_rule *rule);
 
 /* The row that holds at an address; NULL: the address lies before the first. */
 const struct unwind_row *unwind_rows_find(const struct unwind_rows *rows, uint64_t address);
