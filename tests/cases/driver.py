@@ -225,25 +225,15 @@ def attempt(live, tools, function):
     return None, checks.failures
 
 
-def tell(failures):
-    for failure in failures:
-        for line in failure.splitlines():
-            print("# " + line, flush=True)
-
-
 def run_one(number, name, live, tools, function):
-    """A live case that fails is run once more, and both are told: a neighbour that takes the machine
-    away for a second is no fault of stoke's, what fails twice is."""
     skipped, failures = attempt(live, tools, function)
-    if failures and live:
-        print(f"# {name}: failed, run again", flush=True)
-        tell(failures)
-        skipped, failures = attempt(live, tools, function)
     if skipped is not None:
         print(f"ok {number} - {name} # SKIP {skipped}", flush=True)
         return True
     print(f"{'not ok' if failures else 'ok'} {number} - {name}", flush=True)
-    tell(failures)
+    for failure in failures:
+        for line in failure.splitlines():
+            print("# " + line, flush=True)
     return not failures
 
 
