@@ -155,7 +155,8 @@ static int check_process(const struct targets *targets, pid_t pid, struct stoke_
 			"-p %d",
 			(int)pid, (int)group, owner.comm, (int)pid, (int)group);
 	}
-	if (line.state == 'Z' || line.state == 'X')
+	/* With threads left it is no zombie: its first one has called pthread_exit(). */
+	if ((line.state == 'Z' || line.state == 'X') && line.nr_threads < 2)
 		return fail(err, -ESRCH,
 			"process %d (%s) has ended already: it is a zombie that waits "
 			"for its parent %d",

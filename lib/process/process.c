@@ -117,7 +117,7 @@ int table_add(struct processes *processes, pid_t pid, uint64_t born_ns, struct e
 	if (!entry)
 		return -ENOMEM;
 	entry->born_ns = born_ns;
-	entry->process.pid = pid;
+	entry->process.pid = entry->process.alive = pid;
 	entry->process.incarnation = ++processes->last_incarnation;
 	entry->process.euid = (uid_t)-1;
 	entry->process.root_fd = -1;
@@ -292,6 +292,7 @@ int processes_mmap(struct processes *processes, const struct mmap_event *event)
 	r = entry_at(processes, event->pid, event->time_ns, &entry);
 	if (r < 0)
 		return r;
+	sight.pid = entry->process.alive;
 	deleted = maps_strip_deleted(sight.path, &sight.path_size);
 	r = table_locate(
 		processes, entry, &sight, event->offset, deleted, event->time_ns, &mapping);

@@ -43,6 +43,8 @@ struct thread {
 
 struct process {
 	pid_t pid;
+	pid_t alive; /* whose entry in /proc tells of it: pid, or once the first thread has ended
+			another one */
 	uint64_t incarnation; /* unique in this struct processes */
 	uint64_t start_ns; /* start_boottime as BPF saw it; 0: not known yet */
 	uint64_t exit_ns; /* 0: lives, as far as is known */

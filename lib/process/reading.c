@@ -120,7 +120,7 @@ int reading_program(struct processes *processes, struct entry *entry)
 		return 0;
 	if (entry->read_ns == 0 && !thread_runs_programs(comm))
 		return 0;
-	r = thread_read_program_name(processes->host, entry->process.pid, &name);
+	r = thread_read_program_name(processes->host, entry->process.alive, &name);
 	if (r == -ETIMEDOUT)
 		entry->hangs++;
 	if (r < 0 || !*name)
@@ -138,7 +138,7 @@ static void open_root(struct processes *processes, struct process *process)
 
 	if (process->root_fd >= 0)
 		return;
-	(void)snprintf(path, sizeof(path), "%d/root", process->pid);
+	(void)snprintf(path, sizeof(path), "%d/root", process->alive);
 	fd = openat(processes->host->proc_fd, path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	fd = module_keep_fd(fd);
 	process->root_fd = fd < 0 ? -1 : fd;
@@ -154,6 +154,7 @@ void reading_context(struct processes *processes, struct entry *entry)
 		return;
 	process->ns_pid = status.ns_pid;
 	process->euid = status.euid;
+	process->alive = status.alive;
 }
 
 /* The target's root as the reader of maps sees it: "/" but for a chroot, "" when not known. */
@@ -205,7 +206,7 @@ static int take_line(struct reading *reading, const struct map_line *map)
 {
 	struct process *process = &reading->entry->process;
 	struct module_sight sight = {
-		.pid = process->pid,
+		.pid = process->alive,
 		.start = map->start,
 		.end = map->end,
 		.path = map->path,
@@ -260,7 +261,7 @@ static void replace_mappings(struct reading *reading)
 /* 0, -ESRCH without an address space, -errno. */
 static int read_maps(struct reading *reading)
 {
-	const pid_t pid = reading->entry->process.pid;
+	const pid_t pid = reading->entry->process.alive;
 	_cleanup_free_ char *text = NULL;
 	struct scan scan, line;
 	struct map_line map;
@@ -302,6 +303,7 @@ static int read_who(struct processes *processes, pid_t pid, uint64_t now_ns, str
 	}
 	entry->process.ns_pid = status.ns_pid;
 	entry->process.euid = status.euid;
+	entry->process.alive = status.alive;
 	open_root(processes, &entry->process);
 	*ret = entry;
 	return 0;

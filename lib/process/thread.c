@@ -74,7 +74,7 @@ int thread_parse_status(const char *text, size_t size, struct thread_status *ret
 	return 0;
 }
 
-int thread_read_status(const struct host *host, pid_t pid, struct thread_status *ret)
+static int read_status(const struct host *host, pid_t pid, struct thread_status *ret)
 {
 	_cleanup_free_ char *text = NULL;
 	char path[64];
@@ -88,7 +88,42 @@ int thread_read_status(const struct host *host, pid_t pid, struct thread_status 
 	r = thread_parse_status(text, size, ret);
 	if (r < 0)
 		return r;
+	ret->alive = pid;
 	return ret->state == 'Z' || ret->state == 'X' ? -ESRCH : 0;
+}
+
+struct search {
+	const struct host *host;
+	struct thread_status *status;
+};
+
+/* 1 ends the search. */
+static int take_if_alive(void *arg, pid_t tid)
+{
+	const struct search *search = arg;
+	struct thread_status status;
+
+	if (read_status(search->host, tid, &status) < 0)
+		return 0;
+	search->status->alive = tid;
+	search->status->euid = status.euid; /* a zombie keeps its own */
+	return -EALREADY;
+}
+
+int thread_read_status(const struct host *host, pid_t pid, struct thread_status *ret)
+{
+	struct thread_status status = {0};
+	struct search search = {.host = host, .status = &status};
+	int r = read_status(host, pid, &status);
+
+	/* Its first thread may have called pthread_exit(): then it waits for the others. */
+	if (r == -ESRCH && status.state == 'Z' &&
+		thread_for_each(host, pid, take_if_alive, &search) == -EALREADY)
+		r = 0;
+	if (r < 0)
+		return r;
+	*ret = status;
+	return 0;
 }
 
 static int next_argument(struct scan *scan, struct scan *ret)

@@ -13,11 +13,13 @@ struct thread_status {
 	char state; /* 'R', 'S', 'Z', ... */
 	pid_t ns_pid; /* innermost of NSpid: */
 	uid_t euid; /* as the reader's user namespace sees it */
+	pid_t alive; /* a thread that lives: /proc/ALIVE still tells of memory and root when the
+			first thread has ended before the others. Not set by parsing. */
 };
 
 /* Text of /proc/PID/status. Pure. 0, or -EINVAL when a line that matters is missing. */
 int thread_parse_status(const char *text, size_t size, struct thread_status *ret);
-/* 0, -ESRCH gone (zombies too), -errno. */
+/* 0, -ESRCH gone (no thread of it lives), -errno. */
 int thread_read_status(const struct host *host, pid_t pid, struct thread_status *ret);
 
 /*

@@ -147,6 +147,15 @@ def sl02(t):
         ran.status == 0 or ran.status == 2 and str(brief.pid) in ran.err), ran.describe())
 
 
+@case("a process whose first thread has ended", live=True)
+def headless(t):
+    with Program("headless", 20) as target:
+        time.sleep(0.3)
+        got = record(t, target.pid, 2, 499).folded().user()
+    t.expect("its other threads are sampled and named", got.total > 50 and got.inclusive("lone_work") > 0.95,
+        got.head())
+
+
 @case("SL04 libraries loaded later, at the same address", live=True)
 def sl04(t):
     with Program("dl", 4.5, (WORKLOADS / "libalpha.so").resolve(), "alpha_spin", (WORKLOADS / "libomega.so").resolve(),

@@ -2,9 +2,11 @@
 #include "process/thread.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -118,6 +120,49 @@ Test(thread, a_zombie_is_gone)
 	cr_assert(eq(int, waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT), 0));
 	cr_assert(eq(int, host_open(NULL, NULL, &host), 0));
 	cr_assert(eq(int, thread_read_status(&host, pid, &status), -ESRCH));
+	cr_assert(eq(int, waitpid(pid, NULL, 0), pid));
+	cr_assert(eq(int, thread_read_status(&host, pid, &status), -ESRCH));
+	host_close(&host);
+}
+
+static void *wait_for_a_kill(void *arg)
+{
+	(void)arg;
+	for (;;)
+		(void)pause();
+	return NULL;
+}
+
+/* Leaves a process whose first thread is a zombie and whose second one waits. */
+static pid_t start_headless(void)
+{
+	pid_t pid = fork();
+	pthread_t thread;
+
+	if (pid == 0) {
+		if (pthread_create(&thread, NULL, wait_for_a_kill, NULL) != 0)
+			_exit(1);
+		(void)syscall(
+			SYS_exit, 0); /* of this thread alone; without the library's cleaning */
+	}
+	return pid;
+}
+
+Test(thread, a_process_without_its_first_thread_lives)
+{
+	struct thread_status status = {0};
+	struct host host;
+	pid_t pid = start_headless();
+
+	cr_assert(eq(int, host_open(NULL, NULL, &host), 0));
+	for (int i = 0; i < 1000 && status.state != 'Z'; i++) {
+		cr_assert(eq(int, thread_read_status(&host, pid, &status), 0));
+		(void)usleep(1000);
+	}
+	cr_assert(eq(chr, status.state, 'Z'));
+	cr_assert(ne(int, status.alive, pid));
+	cr_assert(eq(int, status.ns_pid, pid));
+	(void)kill(pid, SIGKILL);
 	cr_assert(eq(int, waitpid(pid, NULL, 0), pid));
 	cr_assert(eq(int, thread_read_status(&host, pid, &status), -ESRCH));
 	host_close(&host);
