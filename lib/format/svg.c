@@ -10,7 +10,7 @@
 
 #include "base/cleanup.h"
 #include "base/text.h"
-#include "format/format.h"
+#include "format/svg/read.h"
 #include "view/draw.h"
 #include "view/json.h"
 #include "view/number.h"
@@ -273,6 +273,89 @@ static int write_strip_json(const struct svg *svg, FILE *out)
 	return 0;
 }
 
+/* Letters of kinds that the profile did not say, but how names are written. */
+static void write_guessed(const struct tree *tree, FILE *out)
+{
+	uint8_t said[128] = {0}, seen[128] = {0};
+
+	for (uint32_t i = 1; i < tree->nr_names; i++) {
+		unsigned letter = (unsigned char)palette_letter(tree, i) & 127;
+
+		seen[letter] = 1;
+		said[letter] |= tree->names[i].kind != FUNCTION_UNKNOWN;
+	}
+	for (unsigned letter = 'a'; letter <= 'z'; letter++)
+		if (seen[letter] && !said[letter])
+			putc((int)letter, out);
+}
+
+static void write_counts_json(const struct stoke_profile *profile, FILE *out)
+{
+	const char *separator = "";
+	struct quality quality;
+
+	quality_sum(profile, &quality);
+	for (unsigned i = 0; i < NR_QUALITY_COUNTS; i++) {
+		if (!quality.count[i] || quality.count[i] > INT64_MAX)
+			continue;
+		fprintf(out, "%s\"%s\":%llu", separator, quality_name((enum quality_count)i),
+			(unsigned long long)quality.count[i]);
+		separator = ",";
+	}
+}
+
+/* Those that came with the runs; the others follow from the counts. */
+static void write_warnings_json(const struct stoke_profile *profile, FILE *out)
+{
+	const char *separator = "";
+
+	for (size_t i = 0; i < profile->nr_runs; i++) {
+		const struct run *run = &profile->runs[i];
+
+		for (size_t f = 0; f < run->nr_facts; f++) {
+			if (strcmp(strings_text(&profile->strings, run->facts[f].key), "warning"))
+				continue;
+			fputs(separator, out);
+			json_raw(out, strings_text(&profile->strings, run->facts[f].value));
+			separator = ",";
+		}
+	}
+}
+
+/* For those who read the profile back: what it does not hold itself. */
+static void write_capture_json(const struct svg *svg, FILE *out)
+{
+	const struct stoke_profile *profile = svg->profile;
+	int samples = column_of(profile, "samples", "count");
+	const struct run *run = profile->runs;
+	const struct {
+		const char *key;
+		uint64_t value;
+	} entries[] = {
+		{"samples", samples < 0 ? 0 : profile_total(profile, (unsigned)samples)},
+		{"start_ns", profile->nr_runs == 1 ? run->start_ns : 0},
+		{"duration_ns", profile->nr_runs == 1 ? run->duration_ns : 0},
+		{"period", profile->nr_runs == 1 ? run->period : 0},
+	};
+	const char *separator = "";
+
+	fputs(",\"capture\":{", out);
+	for (size_t i = 0; i < ARRAY_SIZE(entries); i++) {
+		if (!entries[i].value || entries[i].value > INT64_MAX)
+			continue;
+		fprintf(out, "%s\"%s\":%llu", separator, entries[i].key,
+			(unsigned long long)entries[i].value);
+		separator = ",";
+	}
+	fprintf(out, "%s\"guessed\":\"", separator);
+	write_guessed(svg->tree, out);
+	fputs("\",\"quality\":{", out);
+	write_counts_json(profile, out);
+	fputs("},\"warnings\":[", out);
+	write_warnings_json(profile, out);
+	fputs("]}", out);
+}
+
 static int write_meta(void *of, FILE *out)
 {
 	struct svg *svg = of;
@@ -289,6 +372,7 @@ static int write_meta(void *of, FILE *out)
 	}
 	putc('}', out);
 	write_quality_json(svg, out);
+	write_capture_json(svg, out);
 	(void)write_strip_json(svg, out);
 	if (svg->params->flame)
 		fputs(",\"flame\":true", out);
@@ -449,6 +533,8 @@ const struct format format_svg = {
 	.name = "svg",
 	.summary = "interactive flame graph, one file for any browser",
 	.suffixes = ".svg",
+	.recognise = svg_recognise,
+	.read = svg_read,
 	.params = svg_param_list,
 	.params_size = sizeof(struct svg_params),
 	.write = svg_write,

@@ -12,6 +12,7 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "profile/prune.h"
 #include "view/label.h"
 #include "view/number.h"
 #include "view/palette.h"
@@ -481,6 +482,12 @@ void payload_done(struct payload *payload)
 	*payload = (struct payload){0};
 }
 
+/* A name that was read. */
+struct entry_read {
+	uint32_t frame;
+	uint64_t nr_left_out;
+};
+
 /* Text being read. */
 struct decoder {
 	const char *at, *end;
@@ -508,33 +515,86 @@ static int get_vlq(struct decoder *d, uint64_t *ret)
 	return 0;
 }
 
-/* The frames of the names, by id. */
-static int read_names(
-	struct stoke_profile *into, const char *names, size_t size, uint32_t **ret, size_t *ret_nr)
-{
-	_cleanup_free_ uint32_t *frames = NULL;
-	size_t nr = 0, capacity = 0;
-	int r;
+/* Modules by the name that stands behind a tab. */
+struct module_names {
+	struct strings names;
+	uint32_t *module; /* by string */
+	size_t nr, capacity;
+};
 
-	for (const char *end = names + size; names < end;) {
+static int find_module(struct stoke_profile *into, struct module_names *modules, const char *name,
+	size_t size, uint32_t *ret)
+{
+	struct module module = {.kind = MODULE_FOREIGN, .fd = -1, .root_fd = -1};
+	_cleanup_free_ char *path = NULL;
+	uint32_t string;
+	int r = strings_add(&modules->names, name, size, &string);
+
+	for (; r >= 0 && modules->nr <= string; modules->nr++) {
+		r = array_reserve(&modules->module, &modules->capacity, modules->nr, 1);
+		if (r >= 0)
+			modules->module[modules->nr] = 0;
+	}
+	if (r < 0)
+		return r;
+	if (string && !modules->module[string]) {
+		module.path = path = strndup(name, size);
+		r = path ? profile_module(into, &module, &modules->module[string]) : -ENOMEM;
+	}
+	*ret = modules->module[string];
+	return r;
+}
+
+/* What an entry of the names means. */
+static int read_entry(struct stoke_profile *into, struct module_names *modules, const char *entry,
+	size_t size, struct entry_read *ret)
+{
+	const char *tab = memchr(entry, '\t', size);
+	size_t name = tab ? (size_t)(tab - entry) : size;
+	struct frame frame = {.nr_functions = 1};
+	enum function_kind kind = palette_kind_of(entry[0]);
+	int r = 0;
+
+	*ret = (struct entry_read){0};
+	if (entry[0] == PALETTE_LEFT_OUT) {
+		for (size_t i = 1; i < name && ret->nr_left_out < UINT32_MAX; i++)
+			if (entry[i] >= '0' && entry[i] <= '9')
+				ret->nr_left_out =
+					10 * ret->nr_left_out + (uint64_t)(entry[i] - '0');
+		return profile_named_frame(into, PROFILE_LEFT_OUT, strlen(PROFILE_LEFT_OUT),
+			FUNCTION_MARK, &ret->frame);
+	}
+	if (tab)
+		r = find_module(into, modules, tab + 1, size - name - 1, &frame.module);
+	if (r >= 0)
+		r = profile_function(into, entry + 1, name - 1, kind, 0, 0, &frame.function);
+	frame.flags = kind == FUNCTION_KERNEL ? FRAME_KERNEL : 0;
+	return r < 0 ? r : profile_frame(into, &frame, &ret->frame);
+}
+
+/* The frames of the names, by id. */
+static int read_names(struct stoke_profile *into, const char *names, size_t size,
+	struct entry_read **ret, size_t *ret_nr)
+{
+	_cleanup_free_ struct entry_read *entries = NULL;
+	struct module_names modules = {0};
+	size_t nr = 0, capacity = 0;
+	int r = strings_init(&modules.names);
+
+	for (const char *end = names + size; r >= 0 && names < end;) {
 		const char *lf = memchr(names, '\n', (size_t)(end - names));
 		size_t line = lf ? (size_t)(lf - names) : (size_t)(end - names);
-		const char *tab = line ? memchr(names, '\t', line) : NULL;
-		size_t name = tab ? (size_t)(tab - names) : line;
 
-		if (!line)
-			return -EINVAL;
-		r = array_reserve(&frames, &capacity, nr, 1);
-		if (r < 0)
-			return r;
-		r = profile_named_frame(
-			into, names + 1, name - 1, palette_kind_of(names[0]), &frames[nr]);
-		if (r < 0)
-			return r;
-		nr++;
+		r = line ? array_reserve(&entries, &capacity, nr, 1) : -EINVAL;
+		if (r >= 0)
+			r = read_entry(into, &modules, names, line, &entries[nr++]);
 		names += line + 1;
 	}
-	*ret = take_pointer(frames);
+	strings_done(&modules.names);
+	free(modules.module);
+	if (r < 0)
+		return r;
+	*ret = take_pointer(entries);
 	*ret_nr = nr;
 	return 0;
 }
@@ -543,16 +603,17 @@ int payload_read(struct stoke_profile *into, uint32_t run, unsigned value, const
 	size_t names_size, const char *tree, size_t tree_size)
 {
 	struct decoder d = {tree, tree + tree_size};
-	_cleanup_free_ uint32_t *frames = NULL;
-	uint64_t values[PROFILE_MAX_VALUES] = {0};
+	_cleanup_free_ struct entry_read *entries = NULL;
+	uint64_t values[PROFILE_MAX_VALUES] = {0}, *hidden;
 	uint32_t node = 0;
 	uint64_t depth = 0; /* of the child's place of `node`: the root, "all", is no frame */
 	size_t nr;
 	int r;
 
-	r = read_names(into, names, names_size, &frames, &nr);
+	r = read_names(into, names, names_size, &entries, &nr);
 	if (r < 0)
 		return r;
+	hidden = &into->runs[run].quality.count[QUALITY_HIDDEN_NODES];
 	for (int first = 1; d.at < d.end; first = 0) {
 		uint64_t head, id, self = 0;
 
@@ -563,9 +624,11 @@ int payload_read(struct stoke_profile *into, uint32_t run, unsigned value, const
 			return -EINVAL;
 		for (uint64_t up = head / 2; up; up--, depth--)
 			node = into->stacks.parent[node];
-		depth++;
+		if (++depth > UINT16_MAX) /* the root is no frame */
+			return -EINVAL;
+		*hidden += entries[id].nr_left_out;
 		if (!first) {
-			r = stacks_child(&into->stacks, node, frames[id], &node);
+			r = stacks_child(&into->stacks, node, entries[id].frame, &node);
 			if (r < 0)
 				return r;
 		}

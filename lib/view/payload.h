@@ -63,7 +63,8 @@ void payload_done(struct payload *payload);
 
 /*
  * Adds the stacks of an encoded tree to a profile, as samples of a run with no labels. value: the
- * column that takes the numbers. -EINVAL: not a tree as written above. What was added before stays.
+ * column that takes the numbers. Blocks that were left out come as "[left out]", their frames
+ * counted in the run's quality. -EINVAL: not a tree as written above. What was added before stays.
  */
 int payload_read(struct stoke_profile *into, uint32_t run, unsigned value, const char *names,
 	size_t names_size, const char *tree, size_t tree_size);

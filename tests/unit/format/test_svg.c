@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "format/format.h"
+#include "format/read_write.h"
+
+#include <errno.h>
 
 #include "unit/folded.h"
 
-extern const struct format format_svg;
+extern const struct format format_folded, format_svg;
 
 TestSuite(svg, .fini = check_leaks);
 
@@ -182,4 +184,157 @@ Test(svg, time_slices_become_a_strip)
 	check_has(text, "&quot;strip&quot;:{&quot;ms&quot;:60,&quot;v&quot;:[5,3,3,");
 	free(text);
 	stoke_profile_free(profile);
+}
+
+static int read_back(const char *text, struct stoke_profile **ret, struct stoke_error *err)
+{
+	cr_assert(zero(int, stoke_profile_new(ret)));
+	return read_bytes(*ret, &format_svg, text, strlen(text), NULL, err);
+}
+
+static void assert_comes_back(struct stoke_profile *profile)
+{
+	char *text = written(profile, NULL), *before, *after;
+	struct stoke_error err = {0};
+	struct stoke_profile *back;
+
+	cr_assert(eq(int, format_svg.recognise((const uint8_t *)text, 4096), 100));
+	cr_assert(zero(int, read_back(text, &back, &err)), "%s", err.text);
+	before = write_bytes(profile, &format_folded, NULL);
+	after = write_bytes(back, &format_folded, NULL);
+	cr_assert(eq(str, before, after));
+	stoke_profile_free(back);
+	free(text);
+	free(before);
+	free(after);
+}
+
+Test(svg, is_a_profile_that_can_be_read_back)
+{
+	struct stoke_profile *profile = folded_profile(
+		"main;a<b> & \"c\" 3\nmain;read_[k] 1\nmain;Foo.bar_[j] 5\nmain;in_[i] 2\n"
+		"java/lang/Thread.run;x 7\n");
+
+	assert_comes_back(profile);
+	stoke_profile_free(profile);
+	cr_assert(zero(int, stoke_profile_new(&profile)));
+	/* Text that says no kinds does not get any by having been drawn. */
+	cr_assert(zero(int,
+		read_bytes(profile, &format_folded,
+			"java/lang/Thread.run;std::move 4\n[truncated];y 1\n", 50, NULL, NULL)));
+	assert_comes_back(profile);
+	stoke_profile_free(profile);
+}
+
+Test(svg, comes_back_with_what_the_run_said_and_its_quality)
+{
+	struct stoke_profile *profile = folded_profile("main;work 3\nmain;rest 1\n"), *back;
+	struct module libc = {
+		.kind = MODULE_FOREIGN, .path = "/usr/lib/libc.so.6", .fd = -1, .root_fd = -1};
+	struct frame frame = {.nr_functions = 1};
+	struct stoke_error err = {0};
+	uint32_t node = 0, id;
+	char *text;
+
+	cr_assert(zero(int, profile_module(profile, &libc, &frame.module)));
+	cr_assert(zero(int,
+		profile_function(profile, "malloc", 6, FUNCTION_NATIVE, 0, 0, &frame.function)));
+	cr_assert(zero(int, profile_frame(profile, &frame, &id)));
+	cr_assert(zero(int, stacks_child(&profile->stacks, 0, id, &node)));
+	cr_assert(zero(int, profile_row(profile, 0, node, 0, 0, &(uint64_t){5})));
+	cr_assert(zero(int, profile_fact(profile, 0, "work", "240")));
+	cr_assert(zero(int, profile_fact(profile, 0, "warning", "maps were stale")));
+	profile->runs[0].start_ns = 1764530000000000000;
+	profile->runs[0].duration_ns = 30000000000;
+	profile->runs[0].quality.count[QUALITY_LOST_RING] = 17;
+	text = written(profile, NULL);
+	cr_assert(zero(int, read_back(text, &back, &err)), "%s", err.text);
+	cr_assert(eq(str, (char *)profile_fact_find(back, 0, "work"), "240"));
+	cr_assert(eq(str, (char *)profile_fact_find(back, 0, "warning"), "maps were stale"));
+	cr_assert(eq(u64, back->runs[0].start_ns, 1764530000000000000));
+	cr_assert(eq(u64, back->runs[0].duration_ns, 30000000000));
+	cr_assert(eq(u64, back->runs[0].quality.count[QUALITY_LOST_RING], 17));
+	cr_assert(eq(sz, back->nr_modules, 2));
+	cr_assert(eq(str, back->modules[1].path, "libc.so.6"));
+	cr_assert(eq(u64, profile_total(back, 0), 9));
+	stoke_profile_free(back);
+	stoke_profile_free(profile);
+	free(text);
+}
+
+Test(svg, of_cpu_time_comes_back_with_samples)
+{
+	struct stoke_profile *profile = folded_profile("main;a 30\nmain;b 10\n"), *back;
+	unsigned cpu, samples;
+	char *text;
+
+	cr_assert(zero(int, profile_value(profile, "cpu", "nanoseconds", &cpu)));
+	profile->default_value = cpu;
+	for (size_t i = 0; i < 2; i++)
+		profile->rows.value[cpu][i] = profile->rows.value[0][i] * 10101010;
+	text = written(profile, NULL);
+	cr_assert(zero(int, read_back(text, &back, NULL)));
+	cr_assert(eq(uint, back->default_value, 0));
+	cr_assert(eq(u64, profile_total(back, 0), 404040400));
+	cr_assert(zero(int, profile_value(back, "samples", "count", &samples)));
+	cr_assert(eq(u64, profile_total(back, samples), 40));
+	stoke_profile_free(back);
+	stoke_profile_free(profile);
+	free(text);
+}
+
+#define HEAD "<?xml version=\"1.0\"?>\n<svg class=\"stoke\" width=\"1\">"
+#define DATA(meta, names, tree)                                                                    \
+	HEAD "<metadata class=\"sk-meta\">" meta "</metadata><metadata class=\"sk-names\">" names  \
+	     "</metadata><metadata class=\"sk-tree\">" tree "</metadata></svg>"
+#define META                                                                                       \
+	"{&quot;type&quot;:&quot;flame&quot;,&quot;v&quot;:1,&quot;unit&quot;:&quot;samples&quot;" \
+	"}"
+
+Test(svg, what_was_left_out_is_marked_and_counted)
+{
+	struct stoke_profile *profile;
+	char *text;
+
+	cr_assert(zero(int, read_back(DATA(META,
+					      "d1\xe2\x80\xaf"
+					      "000 frames left out\nnmain\nrall",
+					      "ACBBDDAB"),
+				    &profile, NULL)));
+	text = write_bytes(profile, &format_folded, NULL);
+	cr_assert(eq(str, text, "[left out] 1\nmain 3\n"));
+	cr_assert(eq(u64, profile->runs[0].quality.count[QUALITY_HIDDEN_NODES], 1000));
+	stoke_profile_free(profile);
+	free(text);
+}
+
+Test(svg, what_cannot_be_read_is_refused_with_its_cause)
+{
+	static const struct {
+		const char *text, *says;
+	} cases[] = {
+		{"<?xml version=\"1.0\"?><!DOCTYPE svg><svg width=\"1\"></svg>",
+			"in is a picture that stoke did not draw: "},
+		{HEAD "</svg>", "in is a picture that has lost its profile: "},
+		{HEAD "<metadata class=\"sk-meta\">{",
+			"in is a picture that has lost its profile: "},
+		{DATA("{", "rall", "AA"), "in is a damaged picture: "},
+		{DATA("&quot;", "rall", "AA"), "in is a damaged picture: "},
+		{DATA("&what;", "rall", "AA"), "in is a damaged picture: "},
+		{DATA(META, "rall", "AB"), "in is a damaged picture: "},
+		{DATA("{&quot;type&quot;:&quot;diff&quot;}", "rall", "AA"),
+			"in shows a difference"},
+		{DATA("{&quot;type&quot;:&quot;flame&quot;,&quot;v&quot;:2}", "rall", "AA"),
+			"in was drawn by a newer stoke"},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct stoke_error err = {0};
+		struct stoke_profile *profile;
+
+		cr_assert(eq(int, read_back(cases[i].text, &profile, &err), -EINVAL), "%zu", i);
+		cr_assert(zero(int, strncmp(err.text, cases[i].says, strlen(cases[i].says))), "%s",
+			err.text);
+		stoke_profile_free(profile);
+	}
 }
