@@ -8,10 +8,12 @@
 #include <sys/utsname.h>
 
 #include "base/cleanup.h"
+#include "base/file.h"
 #include "capture/generated.h"
 #include "capture/recorder.h"
 
 #define DEFAULT_RATE_HZ 99
+#define CPUINFO_MAX	(4 << 20) /* some 1.5 kB a CPU */
 
 unsigned recorder_rate_of(const struct stoke_record_options *options)
 {
@@ -135,6 +137,36 @@ static int add_warnings(struct stoke_recorder *recorder)
 	return 0;
 }
 
+/* "AMD EPYC 7763": captures of different processors are not compared in silence. Where
+ * /proc/cpuinfo has no such line (aarch64), or the recording cannot read it, nothing is said. */
+static int add_processor(struct stoke_recorder *recorder)
+{
+	_cleanup_free_ char *text = NULL;
+	size_t size;
+	const char *line, *end;
+
+	if (file_read_text(recorder->host.proc_fd, "cpuinfo", CPUINFO_MAX, &text, &size) < 0)
+		return 0;
+	line = strstr(text, "model name");
+	line = line ? strchr(line, ':') : NULL;
+	if (!line)
+		return 0;
+	line += 1 + strspn(line + 1, " \t");
+	end = line + strcspn(line, "\n");
+	return end > line ? add_fact(recorder, "processor", "%.*s", (int)(end - line), line) : 0;
+}
+
+/* What was left out on purpose. */
+static int add_scope(struct stoke_recorder *recorder)
+{
+	unsigned only = recorder->options.flags & (STOKE_USER_ONLY | STOKE_KERNEL_ONLY);
+
+	if (!only)
+		return 0;
+	return add_fact(
+		recorder, "scope", "%s", only == STOKE_USER_ONLY ? "user code" : "kernel code");
+}
+
 int recorder_state_facts(struct stoke_recorder *recorder)
 {
 	struct stoke_profile *profile = recorder->profile;
@@ -157,6 +189,10 @@ int recorder_state_facts(struct stoke_recorder *recorder)
 		r = add_fact(recorder, "kernel", "%s %s", system.release, system.machine);
 	if (r >= 0)
 		r = add_fact(recorder, "cpus", "%zu", recorder->nr_cpus);
+	if (r >= 0)
+		r = add_processor(recorder);
+	if (r >= 0)
+		r = add_scope(recorder);
 	if (r >= 0)
 		r = add_fact(recorder, "stoke", "%s", STOKE_VERSION);
 	if (r >= 0)

@@ -20,7 +20,7 @@ struct side {
 	double cores; /* CPU time by wall time, mean of the runs; NAN: not known */
 	double frequency_hz; /* NAN: not known or mixed */
 	double unnamed, truncated, broken, lost; /* shares of samples (frames for unnamed) */
-	const char *name; /* "8u74.pb.gz", or "5 runs"; owned */
+	char *name; /* "8u74.pb.gz", or "5 runs"; owned */
 	const char *event; /* NULL: not known. Borrowed from the profile, as those below */
 	const char *jvm; /* "17.0.15+6"; NULL: none or not known */
 	double work; /* operations of all runs; NAN: not known */

@@ -12,10 +12,9 @@
 #define ROOTS 3 /* outermost frames that may be a process, a pool and a thread */
 
 struct parting {
-	struct stoke_profile *profile;
+	const struct stoke_profile *profile;
 	uint8_t *of_node; /* enum thread_class of the stack */
 	uint8_t *of_set; /* of the label set */
-	uint32_t mark[THREAD_GC + 1]; /* node */
 };
 
 static enum thread_class class_of_string(const struct stoke_profile *profile, uint32_t string)
@@ -87,13 +86,12 @@ static int worth_it(const struct parting *parting, uint32_t nr_before)
 	return parted && kept[0] && kept[1];
 }
 
-static int make_marks(struct parting *parting)
+static int make_marks(struct stoke_profile *profile, uint32_t marks[THREAD_GC + 1])
 {
 	static const char *const names[] = {
 		[THREAD_JIT] = SEPARATE_JIT,
 		[THREAD_GC] = SEPARATE_GC,
 	};
-	struct stoke_profile *profile = parting->profile;
 	uint32_t frame;
 	int r = 0;
 
@@ -101,38 +99,74 @@ static int make_marks(struct parting *parting)
 		r = profile_named_frame(
 			profile, names[class], strlen(names[class]), FUNCTION_MARK, &frame);
 		if (r >= 0)
-			r = stacks_append(&profile->stacks, 0, frame, &parting->mark[class]);
+			r = stacks_append(&profile->stacks, 0, frame, &marks[class]);
 	}
 	return r;
 }
 
-static int part_rows(struct parting *parting)
+static int part_rows(const struct parting *parting, struct stoke_profile *profile)
 {
-	struct rows *rows = &parting->profile->rows;
-	int r = make_marks(parting);
+	uint32_t marks[THREAD_GC + 1];
+	struct rows *rows = &profile->rows;
+	int r = make_marks(profile, marks);
 
 	for (size_t i = 0; r >= 0 && i < rows->nr; i++) {
 		enum thread_class class = class_of_row(parting, i);
 
 		if (class != THREAD_APPLICATION)
-			rows->stack[i] = parting->mark[class];
+			rows->stack[i] = marks[class];
 	}
 	if (r >= 0)
-		profile_renumbered(parting->profile);
+		profile_renumbered(profile);
 	return r;
+}
+
+static void parting_done(struct parting *parting)
+{
+	free(parting->of_node);
+	free(parting->of_set);
+}
+
+static int parting_init(struct parting *parting, const struct stoke_profile *profile)
+{
+	parting->profile = profile;
+	parting->of_node = calloc(profile->stacks.nr, 1);
+	parting->of_set = calloc(profile->nr_label_sets, 1);
+	if (!parting->of_node || !parting->of_set)
+		return -ENOMEM;
+	look_at_nodes(parting);
+	look_at_labels(parting);
+	return 0;
 }
 
 int separate_runtimes(struct stoke_profile *profile, uint32_t nr_before)
 {
-	_cleanup_free_ uint8_t *of_node = calloc(profile->stacks.nr, 1);
-	_cleanup_free_ uint8_t *of_set = calloc(profile->nr_label_sets, 1);
-	struct parting parting = {.profile = profile, .of_node = of_node, .of_set = of_set};
+	_cleanup_(parting_done) struct parting parting = {0};
+	int r = parting_init(&parting, profile);
 
-	if (!of_node || !of_set)
-		return -ENOMEM;
-	look_at_nodes(&parting);
-	look_at_labels(&parting);
-	return worth_it(&parting, nr_before) ? part_rows(&parting) : 0;
+	return r >= 0 && worth_it(&parting, nr_before) ? part_rows(&parting, profile) : r;
+}
+
+int separate_shares(const struct stoke_profile *profile, uint32_t nr_before, unsigned value,
+	double ret_jit[2], double ret_gc[2])
+{
+	_cleanup_(parting_done) struct parting parting = {0};
+	uint64_t sums[2][THREAD_GC + 1] = {0};
+	int r = parting_init(&parting, profile);
+
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < profile->rows.nr; i++)
+		sums[profile->rows.run[i] >= nr_before][class_of_row(&parting, i)] +=
+			profile->rows.value[value][i];
+	for (int side = 0; side < 2; side++) {
+		double all = (double)sums[side][THREAD_APPLICATION] +
+			     (double)sums[side][THREAD_JIT] + (double)sums[side][THREAD_GC];
+
+		ret_jit[side] = all > 0 ? (double)sums[side][THREAD_JIT] / all : 0;
+		ret_gc[side] = all > 0 ? (double)sums[side][THREAD_GC] / all : 0;
+	}
+	return 0;
 }
 
 int separate_is_mark(const struct stoke_profile *profile, uint32_t function)
