@@ -1,10 +1,11 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Every row of whole files against readelf's reading of them: compare.py ROWS FILE...
+"""Every row of whole files against readelf's reading of them: compare.py ROWS FILE|FOLDER...
 
 Both ways: each row of readelf's must be told by the rule that holds there, and no row may begin where
 readelf has none. readelf prints expressions as "exp": their instructions are looked up in its other dump."""
 import bisect
+import glob
 import os
 import re
 import subprocess
@@ -176,14 +177,17 @@ class File:
 
 
 def main():
-    rows, paths, failed = sys.argv[1], sys.argv[2:], 0
+    rows, paths, failed = sys.argv[1], [], 0
+    for path in sys.argv[2:]:
+        paths += sorted(glob.glob(path + "/*")) if os.path.isdir(path) else [path]
     print("TAP version 13")
     for i, path in enumerate(paths, 1):
         if not os.path.exists(path):
             print(f"ok {i} - {path} # SKIP not installed")
             continue
+        path = os.path.realpath(path)
         file = File(rows, path)
-        file.compare(os.path.realpath(path))
+        file.compare(path)
         good = not file.faults and file.nr > 0
         failed |= not good
         print(f"{'ok' if good else 'not ok'} {i} - {path}: {file.nr} rows of {file.functions} functions as readelf says, "
