@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "names/alias.h"
 #include "names/canonical.h"
+#include "names/nodes.h"
 #include "names/rule.h"
 #include "profile/copy.h"
 
@@ -27,9 +28,9 @@ enum frame_class { CLASS_USER, CLASS_KERNEL, CLASS_MARK, CLASS_ROOT, NR_CLASSES 
 struct entry {
 	uint32_t name; /* of rewrite.names */
 	uint32_t module, file; /* 0: nobody says; DISAGREED */
-	uint32_t function, frame; /* of the new one */
+	uint32_t function; /* of the new one */
+	struct nodes_frame becomes;
 	uint8_t class, kind;
-	uint8_t folds; /* with its like beside it */
 	uint8_t is_place; /* "[libc.so.6]", "[unknown]": nothing but where */
 	struct names_spellings spellings; /* strings of the old profile until the end */
 };
@@ -44,7 +45,7 @@ struct rewrite {
 	uint8_t *seen; /* class * strings + string: this raw name is counted */
 	struct entry *entries; /* [0] is none */
 	size_t nr_entries, entries_capacity;
-	uint32_t *frame_of; /* frame -> entry of its only function, 0: it has several */
+	struct nodes_frame *frame_of; /* by frame of the old profile */
 	uint32_t *node_of; /* node -> node of the new profile */
 	size_t nr_raw;
 };
@@ -137,8 +138,8 @@ static int add_entry(struct rewrite *rewrite, uint32_t name, enum frame_class cl
 	*entry = (struct entry){.name = name, .class = (uint8_t) class};
 	entry->is_place = is_bracketed(&rewrite->names, name);
 	/* A run of bridges is one thing, which nobody asks to see in parts. */
-	entry->folds = (class == CLASS_USER || class == CLASS_KERNEL) &&
-		       (bridge || !(rewrite->options->flags & NAMES_NO_FOLD));
+	entry->becomes.folds = (class == CLASS_USER || class == CLASS_KERNEL) &&
+			       (bridge || !(rewrite->options->flags & NAMES_NO_FOLD));
 	*ret = (uint32_t)rewrite->nr_entries++;
 	return 0;
 }
@@ -219,8 +220,7 @@ static void count_spelling(struct rewrite *rewrite, struct entry *entry, uint32_
 }
 
 /* The entry of the i-th function of a frame learns what this frame says of it. */
-static int enter_function(
-	struct rewrite *rewrite, const struct frame *frame, unsigned i, uint32_t *ret)
+static int enter_function(struct rewrite *rewrite, const struct frame *frame, unsigned i)
 {
 	uint32_t id = frame_function(rewrite->from, frame, i);
 	uint32_t *slot = entry_slot(rewrite, frame, i);
@@ -238,14 +238,13 @@ static int enter_function(
 	agree_module(rewrite, entry, frame->module, first);
 	agree_file(entry, function->file);
 	count_spelling(rewrite, entry, function->name);
-	*ret = *slot;
+	entry->becomes.alone = first;
 	return 0;
 }
 
 static int enter_frames(struct rewrite *rewrite)
 {
 	const struct stoke_profile *from = rewrite->from;
-	uint32_t entry;
 	int r = 0;
 
 	for (size_t i = 1; r >= 0 && i < from->nr_frames; i++) {
@@ -253,9 +252,7 @@ static int enter_frames(struct rewrite *rewrite)
 		unsigned nr = frame->nr_functions ? frame->nr_functions : 1;
 
 		for (unsigned f = 0; r >= 0 && f < nr; f++)
-			r = enter_function(rewrite, frame, f, &entry);
-		if (r >= 0 && nr == 1)
-			rewrite->frame_of[i] = entry;
+			r = enter_function(rewrite, frame, f);
 	}
 	return r;
 }
@@ -280,53 +277,33 @@ static int make_frame(struct rewrite *rewrite, struct entry *entry)
 			strings_size(&rewrite->names, entry->name), (enum function_kind)entry->kind,
 			file, 0, &frame.function);
 	if (r >= 0)
-		r = profile_frame(to, &frame, &entry->frame);
+		r = profile_frame(to, &frame, &entry->becomes.frame);
 	entry->function = frame.function;
 	return r;
 }
 
+/* The i-th function of a frame, from the outermost on. */
+static const struct nodes_frame *expand(void *arg, uint32_t id, unsigned i)
+{
+	struct rewrite *rewrite = arg;
+	const struct frame *frame = &rewrite->from->frames[id];
+	unsigned nr = frame->nr_functions;
+
+	return i < nr ? &rewrite->entries[*entry_slot(rewrite, frame, nr - 1 - i)].becomes : NULL;
+}
+
 static int make_frames(struct rewrite *rewrite)
 {
+	const struct stoke_profile *from = rewrite->from;
 	int r = 0;
 
 	for (size_t i = 1; r >= 0 && i < rewrite->nr_entries; i++)
 		r = make_frame(rewrite, &rewrite->entries[i]);
-	return r;
-}
+	for (size_t i = 1; r >= 0 && i < from->nr_frames; i++) {
+		const struct frame *frame = &from->frames[i];
 
-/* Puts an entry on top of a stack, unless it is there already. */
-static int push(struct rewrite *rewrite, const struct entry *entry, uint32_t *at)
-{
-	struct stacks *stacks = &copy_profile(rewrite->copy)->stacks;
-
-	if (entry->folds && stacks->frame[*at] == entry->frame)
-		return 0;
-	return stacks_child(stacks, *at, entry->frame, at);
-}
-
-static int push_inlined(struct rewrite *rewrite, const struct frame *frame, uint32_t *at)
-{
-	int r = 0;
-
-	for (unsigned i = frame->nr_functions; r >= 0 && i--;)
-		r = push(rewrite, &rewrite->entries[*entry_slot(rewrite, frame, i)], at);
-	return r;
-}
-
-static int make_nodes(struct rewrite *rewrite)
-{
-	const struct stacks *stacks = &rewrite->from->stacks;
-	int r = 0;
-
-	for (size_t i = 1; r >= 0 && i < stacks->nr; i++) {
-		uint32_t at = rewrite->node_of[stacks->parent[i]], frame = stacks->frame[i];
-		uint32_t entry = rewrite->frame_of[frame];
-
-		if (entry)
-			r = push(rewrite, &rewrite->entries[entry], &at);
-		else
-			r = push_inlined(rewrite, &rewrite->from->frames[frame], &at);
-		rewrite->node_of[i] = at;
+		rewrite->frame_of[i] = rewrite->entries[*entry_slot(rewrite, frame, 0)].becomes;
+		rewrite->frame_of[i].several = frame->nr_functions > 1;
 	}
 	return r;
 }
@@ -425,7 +402,8 @@ static int rewrite_all(struct rewrite *rewrite)
 	if (r >= 0)
 		r = make_frames(rewrite);
 	if (r >= 0)
-		r = make_nodes(rewrite);
+		r = nodes_rewrite(&rewrite->from->stacks, rewrite->frame_of, expand, rewrite,
+			&copy_profile(rewrite->copy)->stacks, rewrite->node_of);
 	if (r >= 0)
 		r = make_rows(rewrite);
 	return r;

@@ -24,6 +24,14 @@ void stacks_done(struct stacks *stacks)
 	*stacks = (struct stacks){0};
 }
 
+int stacks_reserve(struct stacks *stacks, size_t extra)
+{
+	int r = array_reserve(&stacks->parent, &stacks->capacity, stacks->nr, extra);
+
+	return r < 0 ? r
+		     : array_reserve(&stacks->frame, &stacks->frame_capacity, stacks->nr, extra);
+}
+
 int stacks_append(struct stacks *stacks, uint32_t parent, uint32_t frame, uint32_t *ret)
 {
 	int r;

@@ -23,6 +23,8 @@ struct stacks {
 int stacks_init(struct stacks *stacks); /* 0 or -ENOMEM: makes node 0 */
 void stacks_done(struct stacks *stacks);
 
+/* Makes room for that many nodes more. 0, -ENOMEM or -E2BIG. */
+int stacks_reserve(struct stacks *stacks, size_t extra);
 /* The child of parent with this frame, added when new. */
 int stacks_child(struct stacks *stacks, uint32_t parent, uint32_t frame, uint32_t *ret);
 /* Appends a child without looking whether it is there. Mixing with stacks_child() is allowed: the
