@@ -15,7 +15,8 @@
 
 #define START_BYTES 4096
 /* A format that is this sure needs no other opinion. */
-#define SURE 50
+#define SURE	       50
+#define STANDARD_INPUT "standard input" /* what commands call it */
 
 #define DECLARE(name) extern const struct format format_##name;
 STOKE_FORMATS(DECLARE)
@@ -116,9 +117,38 @@ static int is_perf_script(const uint8_t *start, size_t size)
 static int refuse(const char *name, const struct foreign *foreign, struct stoke_error *err)
 {
 	const char *hole = strstr(foreign->cure, "%s");
+	int before = (int)(hole - foreign->cure);
 
-	return fail(err, -EINVAL, "%s is %s: %.*s%s%s", name, foreign->is,
-		(int)(hole - foreign->cure), foreign->cure, name, hole + 2);
+	/* A stream has no name that a command could take: the command reads it, too. */
+	if (!strcmp(name, STANDARD_INPUT))
+		return fail(err, -EINVAL, "%s is %s: %.*s%s", name, foreign->is,
+			before && foreign->cure[before - 1] == ' ' ? before - 1 : before,
+			foreign->cure, hole + 2);
+	return fail(err, -EINVAL, "%s is %s: %.*s%s%s", name, foreign->is, before, foreign->cure,
+		name, hole + 2);
+}
+
+/* Bytes that no text begins with: so sure that no format is asked. */
+static int is_binary(const struct foreign *foreign)
+{
+	for (size_t i = 0; i < foreign->size; i++) {
+		unsigned char byte = (unsigned char)foreign->magic[i];
+
+		if (byte < ' ' || byte > '~')
+			return 1;
+	}
+	return 0;
+}
+
+static const struct foreign *find_foreign(const uint8_t *start, size_t size)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(foreign_files); i++) {
+		const struct foreign *foreign = &foreign_files[i];
+
+		if (size >= foreign->size && memcmp(start, foreign->magic, foreign->size) == 0)
+			return foreign;
+	}
+	return NULL;
 }
 
 static int refuse_foreign(
@@ -127,12 +157,10 @@ static int refuse_foreign(
 	static const struct foreign perf_script = {MAGIC(""), "the text of perf script",
 		"stackcollapse-perf.pl %s | stoke flamegraph - -o x.svg"};
 
-	for (size_t i = 0; i < ARRAY_SIZE(foreign_files); i++) {
-		const struct foreign *foreign = &foreign_files[i];
+	const struct foreign *foreign = find_foreign(start, size);
 
-		if (size >= foreign->size && memcmp(start, foreign->magic, foreign->size) == 0)
-			return refuse(name, foreign, err);
-	}
+	if (foreign)
+		return refuse(name, foreign, err);
 	if (is_perf_script(start, size))
 		return refuse(name, &perf_script, err);
 	while (size && isspace(*start)) {
@@ -149,6 +177,7 @@ static int refuse_foreign(
 int format_recognise(struct input *input, const struct format **ret, struct stoke_error *err)
 {
 	const struct format *best = NULL;
+	const struct foreign *foreign;
 	const uint8_t *start;
 	int best_score = 0, r;
 	ssize_t n = input_fill(input, START_BYTES, &start, err);
@@ -157,6 +186,9 @@ int format_recognise(struct input *input, const struct format **ret, struct stok
 	if (n < 0)
 		return (int)n;
 	size = (size_t)n < START_BYTES ? (size_t)n : START_BYTES;
+	foreign = find_foreign(start, size);
+	if (foreign && is_binary(foreign))
+		return refuse(input_name(input), foreign, err);
 	for (size_t i = 0; i < nr_formats; i++) {
 		int score = formats[i]->read ? formats[i]->recognise(start, size) : 0;
 
