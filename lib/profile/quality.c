@@ -20,6 +20,7 @@
 #define FEW_SAMPLES   100
 #define TARGET_BYTES  160 /* of a target's or module's name inside a sentence */
 #define DEFAULT_RATE  99
+#define HIGHEST_RATE  10000 /* that "record -F" takes */
 #define STALE_WARNING 1000 /* one frame in so many */
 
 static const char *const names[NR_QUALITY_COUNTS] = {
@@ -423,17 +424,32 @@ static unsigned chance_points(uint64_t n)
 	return points;
 }
 
+/* What gives more samples of the same: "; a longer -d or a higher -F". Of a file that stoke did not
+ * record nothing is known, and what ended by itself cannot be recorded longer. */
+static const char *cure_of_few(const struct stoke_profile *profile)
+{
+	const char *rate = first_fact(profile, "rate"), *state = first_fact(profile, "state");
+	int longer = !first_fact(profile, "command") && !(state && strstr(state, "ended"));
+
+	if (!rate)
+		return "";
+	if (!strstr(rate, " Hz"))
+		return longer ? "; a longer -d or a smaller -c" : "; a smaller -c";
+	if (strtoul(rate, NULL, 10) >= HIGHEST_RATE)
+		return longer ? "; a longer -d" : "";
+	return longer ? "; a longer -d or a higher -F" : "; a higher -F";
+}
+
 static void say_few(
 	const struct stoke_profile *profile, uint64_t samples, struct quality_text *text)
 {
 	const char *state = first_fact(profile, "state");
 	char why[TARGET_BYTES * 6 + 1];
 
-	say(text,
-		"only %llu samples%s%s: chance alone moves a share of 10 %% by %u points; a longer "
-		"-d or a higher -F",
-		(unsigned long long)samples, state ? ", since the target " : "",
-		state ? printable(why, state) : "", chance_points(samples));
+	say(text, "only %llu sample%s%s%s: chance alone moves a share of 10 %% by %u points%s",
+		(unsigned long long)samples, samples == 1 ? "" : "s",
+		state ? ", since the target " : "", state ? printable(why, state) : "",
+		chance_points(samples), cure_of_few(profile));
 }
 
 static void say_refused(

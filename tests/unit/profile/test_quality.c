@@ -241,10 +241,37 @@ Test(quality, an_empty_input_and_an_empty_choice_are_told_apart)
 Test(quality, few_samples_come_with_what_chance_does_to_a_share)
 {
 	(void)begin();
+	fact("rate", "99 Hz");
 	plain_samples(36);
 	cr_assert(eq(str, said(),
 		"only 36 samples: chance alone moves a share of 10 % by 10 points; a longer -d or "
 		"a higher -F\n"));
+}
+
+Test(quality, few_samples_are_cured_by_what_can_cure_them)
+{
+	(void)begin(); /* not recorded by stoke: who knows how */
+	plain_samples(1);
+	cr_assert(eq(
+		str, said(), "only 1 sample: chance alone moves a share of 10 % by 60 points\n"));
+	(void)begin();
+	fact("rate", "99 Hz");
+	fact("state", "ended after 2.0 s");
+	plain_samples(36);
+	says(said(), "by 10 points; a higher -F\n");
+	(void)begin();
+	fact("rate", "10000 Hz");
+	plain_samples(36);
+	says(said(), "by 10 points; a longer -d\n");
+	(void)begin();
+	fact("rate", "one in 1000 events");
+	plain_samples(36);
+	says(said(), "by 10 points; a longer -d or a smaller -c\n");
+	(void)begin();
+	fact("rate", "99 Hz");
+	fact("command", "make");
+	plain_samples(36);
+	says(said(), "by 10 points; a higher -F\n");
 }
 
 static const struct place no_callers[] = {
