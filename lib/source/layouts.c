@@ -19,7 +19,6 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 
-#define MAX_BYTES  (256u << 20) /* of a kernel's BTF; distribution kernels have under 8 MB */
 #define MAX_DEPTH  16 /* structs in structs */
 #define NR_BUCKETS 256 /* a power of two */
 #define ANY_NAME   "___" /* "task_struct___5_10" is task_struct, as libbpf has it */
@@ -169,7 +168,7 @@ static int take_in(struct layouts *layouts, const char *path)
 
 	if (fd < 0 || fstat(fd, &status) < 0)
 		return -errno;
-	if (status.st_size <= 0 || status.st_size > MAX_BYTES)
+	if (status.st_size <= 0 || status.st_size > LAYOUTS_MAX_BYTES)
 		return -EFBIG;
 	layouts->size = (size_t)status.st_size;
 	map = mmap(NULL, layouts->size, PROT_READ, MAP_PRIVATE, fd, 0);

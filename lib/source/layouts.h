@@ -12,6 +12,8 @@
 
 struct layouts;
 
+/* Of a kernel's BTF; distribution kernels have under 8 MB. */
+#define LAYOUTS_MAX_BYTES (256u << 20)
 #define LAYOUTS_OF_KERNEL "/sys/kernel/btf/vmlinux"
 
 /* Takes in the BTF at path. 0, or -errno: then libbpf has to find out for itself. */

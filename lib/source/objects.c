@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -23,6 +24,7 @@
 #include "bpf/follow.skel.h"
 #include "source/features.h"
 #include "source/layouts.h"
+#include "source/perf.h"
 
 #define MAX_OBJECTS	8
 #define MIN_RING_BYTES	(1u << 20)
@@ -111,7 +113,7 @@ int objects_load(struct objects *objects, struct bpf_object *object, const char 
 		return fail(err, r, "cannot tell BPF program %s the kernel's layouts: %s", name,
 			strerror(-r));
 	r = bpf_object__load(object);
-	if (r < 0 && objects->log[0] && r != -EPERM && r != -EACCES)
+	if (r < 0 && objects->log[0] && r != -EPERM && r != -EACCES && r != -EMFILE)
 		return fail(err, -EOPNOTSUPP, "this kernel refused BPF program %s: %s: %s", name,
 			strerror(-r), log_tail(objects->log));
 	(void)snprintf(what, sizeof(what), "load BPF program %s", name);
@@ -272,9 +274,15 @@ static int load_follow(
 	return r < 0 ? refusal_explain("follow forks and execs", r, err) : 0;
 }
 
-/* Without them everything works as well, later. */
+/* Without them everything works as well, later: as where "ulimit -f" holds for files in memory,
+ * too.
+ */
 static void open_layouts(struct objects *objects)
 {
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_FSIZE, &limit) < 0 || limit.rlim_cur < LAYOUTS_MAX_BYTES)
+		return;
 	objects->layouts_fd = memfd_create("stoke-layouts", MFD_CLOEXEC);
 	if (objects->layouts_fd < 0 || layouts_open(LAYOUTS_OF_KERNEL, &objects->layouts) < 0)
 		return;
@@ -321,6 +329,7 @@ int objects_open(
 	if (!objects)
 		return fail(err, -ENOMEM, "out of memory");
 	objects->layouts_fd = -1;
+	(void)perf_raise_file_limit(); /* what does not fit is told where it is opened */
 	r = allocate(objects, options);
 	if (r < 0) {
 		r = fail(err, r, "cannot make room for BPF programs: %s", strerror(-r));

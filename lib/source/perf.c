@@ -92,7 +92,7 @@ uint64_t perf_draw(uint64_t mean, uint64_t random)
 	return drawn ? drawn : 1;
 }
 
-static int raise_file_limit(void)
+int perf_raise_file_limit(void)
 {
 	struct rlimit limit;
 
@@ -106,7 +106,7 @@ int perf_open_cpu(struct perf_event_attr *attr, unsigned cpu)
 {
 	int fd = (int)syscall(SYS_perf_event_open, attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 
-	if (fd < 0 && errno == EMFILE && raise_file_limit() == 0)
+	if (fd < 0 && errno == EMFILE && perf_raise_file_limit() == 0)
 		fd = (int)syscall(SYS_perf_event_open, attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 	return fd < 0 ? -errno : fd;
 }

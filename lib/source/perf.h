@@ -55,6 +55,8 @@ uint64_t perf_draw(uint64_t mean, uint64_t random);
 /* perf_event_open() on a CPU for all tasks; raises the limit of open files once when that is what
  * is missing. An fd or -errno. */
 struct perf_event_attr;
+/* As many files as this process may open. 0, -EMFILE: it has no more to give. */
+int perf_raise_file_limit(void);
 int perf_open_cpu(struct perf_event_attr *attr, unsigned cpu);
 
 #endif
