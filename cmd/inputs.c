@@ -56,20 +56,7 @@ const struct option filter_options[] = {
 		.value = "TIME",
 		.offset = offsetof(struct filters, to),
 		.help = "only up to here"},
-	{.name = "user-only",
-		.also = "all-user",
-		.letter = 'U',
-		.type = OPTION_FLAG,
-		.offset = offsetof(struct filters, flags),
-		.bits = STOKE_USER_ONLY,
-		.help = "user code only"},
-	{.name = "kernel-only",
-		.also = "all-kernel",
-		.letter = 'K',
-		.type = OPTION_FLAG,
-		.offset = offsetof(struct filters, flags),
-		.bits = STOKE_KERNEL_ONLY,
-		.help = "kernel code only"},
+	SIDE_OPTIONS(struct filters),
 	{.name = "by",
 		.type = OPTION_WORDS,
 		.value = "WHAT,...",
@@ -86,6 +73,14 @@ const struct option filter_options[] = {
 		.help = "choosing a sample type is not in this version: the first one counts"},
 	OPTIONS_END,
 };
+
+int sides_check(const struct voice *voice, unsigned flags, const char *done)
+{
+	if (!(flags & STOKE_USER_ONLY) || !(flags & STOKE_KERNEL_ONLY))
+		return STATUS_DONE;
+	return say_error(voice, STATUS_USAGE,
+		"-U and -K together leave nothing; without either both are %s", done);
+}
 
 static int read_one(const struct voice *voice, const char *path,
 	const struct stoke_read_options *how, struct stoke_profile *profile)
@@ -186,9 +181,8 @@ int filters_apply(
 
 	if (filters_are_empty(filters))
 		return STATUS_DONE;
-	if ((filters->flags & STOKE_USER_ONLY) && (filters->flags & STOKE_KERNEL_ONLY))
-		return say_error(voice, STATUS_USAGE,
-			"-U and -K together leave nothing; without either both are shown");
+	if (sides_check(voice, filters->flags, "shown"))
+		return STATUS_USAGE;
 	if (filters->to.given && filters->to.value <= filters->from.value)
 		return say_error(voice, STATUS_USAGE, "--to is not after --from");
 	if (filters->by.nr > ARRAY_SIZE(by))

@@ -18,6 +18,23 @@ struct filters {
 /* "process", "thread", "pool", "cpu": in the order of enum stoke_by, which starts at 1. */
 extern const char *const by_words[];
 
+/* -U and -K of a struct with unsigned flags, and what to say of both together. */
+#define SIDE_OPTIONS(in)                                                                           \
+	{.name = "user-only",                                                                      \
+		.also = "all-user",                                                                \
+		.letter = 'U',                                                                     \
+		.type = OPTION_FLAG,                                                               \
+		.offset = offsetof(in, flags),                                                     \
+		.bits = STOKE_USER_ONLY,                                                           \
+		.help = "user code only"},                                                         \
+	{                                                                                          \
+		.name = "kernel-only", .also = "all-kernel", .letter = 'K', .type = OPTION_FLAG,   \
+		.offset = offsetof(in, flags), .bits = STOKE_KERNEL_ONLY,                          \
+		.help = "kernel code only"                                                         \
+	}
+/* An exit status; what is wrong has been said. done: "shown". */
+int sides_check(const struct voice *voice, unsigned flags, const char *done);
+
 /* The options of struct filters; a row {.type = OPTION_TABLE, .table = filter_options} takes them.
  */
 extern const struct option filter_options[];

@@ -39,6 +39,8 @@ static const char *reason(int error)
 		return "no such directory";
 	case EROFS:
 		return "read-only file system";
+	case EFBIG:
+		return "larger than files may be here: ulimit -f";
 	case ENOSPC:
 	case EDQUOT:
 		return "disk full";

@@ -84,20 +84,7 @@ static const struct option options[] = {
 		.value = "EVENT",
 		.offset = offsetof(struct record_values, event),
 		.help = "what is sampled; cpu unless said (stoke help events)"},
-	{.name = "user-only",
-		.also = "all-user",
-		.letter = 'U',
-		.type = OPTION_FLAG,
-		.offset = offsetof(struct record_values, flags),
-		.bits = STOKE_USER_ONLY,
-		.help = "user code only"},
-	{.name = "kernel-only",
-		.also = "all-kernel",
-		.letter = 'K',
-		.type = OPTION_FLAG,
-		.offset = offsetof(struct record_values, flags),
-		.bits = STOKE_KERNEL_ONLY,
-		.help = "kernel code only"},
+	SIDE_OPTIONS(struct record_values),
 	{.letter = 'g',
 		.type = OPTION_FLAG,
 		.bits = 1,
@@ -301,9 +288,8 @@ int record_check(const struct call *call)
 			"-a records every process: leave out -p and -t, or -a");
 	if (values->pids.nr && values->tids.nr)
 		return say_error(voice, STATUS_USAGE, "-p and -t together: one of them");
-	if (values->flags & STOKE_USER_ONLY && values->flags & STOKE_KERNEL_ONLY)
-		return say_error(voice, STATUS_USAGE,
-			"-U and -K together leave nothing; without either both are recorded");
+	if (sides_check(voice, values->flags, "recorded"))
+		return STATUS_USAGE;
 	if (values->frequency.given && values->count.given)
 		return say_error(voice, STATUS_USAGE,
 			"-F and -c together: samples a second, or events a sample");

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/array.h"
@@ -118,6 +119,35 @@ static const char *format_of(const struct voice *voice, const char *path, const 
 	return found;
 }
 
+/* Do two paths name the same place? What is no file yet has only its folder and its name. */
+static int same_place(const char *a, const char *b)
+{
+	const char *a_name = strrchr(a, '/'),
+		   *b_name = strrchr(b, '/'); /* absolute: there is one */
+	_cleanup_free_ char *a_folder = strndup(a, (size_t)(a_name + 1 - a));
+	_cleanup_free_ char *b_folder = strndup(b, (size_t)(b_name + 1 - b));
+	struct stat a_stat, b_stat;
+
+	if (strcmp(a_name, b_name) != 0 || !a_folder || !b_folder)
+		return 0;
+	return stat(a_folder, &a_stat) == 0 && stat(b_folder, &b_stat) == 0 &&
+	       a_stat.st_dev == b_stat.st_dev && a_stat.st_ino == b_stat.st_ino;
+}
+
+static int is_given(const struct results *results, const struct output *output)
+{
+	const char *path = output_path(output);
+
+	for (size_t i = 0; i < results->nr; i++) {
+		const char *other = output_path(results->items[i].output);
+
+		if (path[0] == '/' && other[0] == '/' && strncmp(path, "/dev/", 5) != 0 &&
+			same_place(path, other))
+			return 1;
+	}
+	return 0;
+}
+
 int results_add(struct results *results, const struct voice *voice, const char *path,
 	const char *format, unsigned flags)
 {
@@ -146,6 +176,11 @@ int results_add(struct results *results, const struct voice *voice, const char *
 		free(result.format);
 		return say_error(voice, STATUS_USAGE, "%s%s%s", err.text, results->cure ? ". " : "",
 			results->cure ? results->cure : "");
+	}
+	if (is_given(results, result.output)) {
+		output_close(result.output);
+		free(result.format);
+		return say_error(voice, STATUS_USAGE, "-o %s: given twice", path);
 	}
 	results->items[results->nr++] = result;
 	return STATUS_DONE;

@@ -2,6 +2,7 @@
 /* stoke.c: main, and the table of commands. What a command does is in the file of its name. */
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -156,6 +157,21 @@ static int hold_closed_streams(void)
 	return 0;
 }
 
+static void do_nothing(int signal)
+{
+	(void)signal;
+}
+
+/* A file that meets "ulimit -f" is an error to be told, not the end. A handler and not SIG_IGN,
+ * which a COMMAND would inherit. */
+static void survive_file_limit(void)
+{
+	struct sigaction old, action = {.sa_handler = do_nothing, .sa_flags = SA_RESTART};
+
+	if (sigaction(SIGXFSZ, NULL, &old) == 0 && old.sa_handler == SIG_DFL)
+		(void)sigaction(SIGXFSZ, &action, NULL); /* a signal that there is: cannot fail */
+}
+
 int main(int argc, char **argv)
 {
 	_cleanup_(common_done) struct common common = {0};
@@ -166,6 +182,7 @@ int main(int argc, char **argv)
 
 	if (hold_closed_streams() < 0)
 		return STATUS_USAGE;
+	survive_file_limit();
 	at = options_common(argc, argv, &common, &err);
 	voice = voice_of(&common);
 	if (at < 0)
