@@ -89,13 +89,16 @@ struct units {
 };
 
 /*
- * Counts samples of a canonical profile (names_rewrite()). The value counted is "samples" where
+ * Counts samples of a canonical profile (names_rewrite()), to whose strings the names of groups are
+ * added. A function that is there by name only to say how stacks were taken is no hypothesis:
+ * "[left out]", "[truncated]", "[broken]", "[exit]". The value counted is "samples" where
  * there is one, else the default one by the period. Functions that cannot reach `least` on
  * either side are left out (lossless for the test), but for the self of those with 0.2 % of all,
- * which tell dilution. "[left out]" is no hypothesis. Blocks need slices in both runs, at least
- * one a block; without, two single runs are two units. -ENODATA: a side has no samples. -ENOMEM.
+ * which tell dilution. Blocks need slices in both runs, at least
+ * one a block; without, two single runs are two units. -EINVAL: a run's exposure is not known;
+ * -ENODATA: a side has no samples. -ENOMEM.
  */
-int units_make(const struct stoke_profile *profile, const struct units_options *options,
+int units_make(struct stoke_profile *profile, const struct units_options *options,
 	struct units **ret, struct stoke_error *err);
 void units_free(struct units *units);
 
