@@ -13,12 +13,11 @@
 #include "base/cleanup.h"
 #include "elf/packed.h"
 #include "unwind/functions.h"
+#include "unwind/known.h"
 
 /* Functions are aligned to 16: what lies between two that are closer is padding, which nobody
  * runs, and needs no row. */
 #define MAX_PADDING 15
-/* As much of a start-up routine without an FDE: musl's _start has 22 bytes, ld.so's 13. */
-#define MAX_START_BYTES 64
 
 /* What is read from a file, for functions to point into. */
 struct contents {
@@ -117,21 +116,10 @@ static int read_table(const struct elf_file *file, struct cfi *table, uint8_t **
 	return r == -ENOENT ? read_by_name(file, ".zdebug_frame", table, ret_bytes) : r;
 }
 
-/* The first instruction of a program has no caller, whether its file says so or not. */
-static int add_start(
-	struct functions *functions, const struct elf_file *file, const struct machine *machine)
-{
-	struct cie cie = {.initial = machine->entry};
-
-	cie.initial.ra = (struct place){PLACE_UNDEFINED, 0};
-	return functions_add_one(functions, file, file->entry, MAX_START_BYTES, &cie);
-}
-
 static int read_functions(const struct elf_file *file, const struct machine *machine,
 	struct contents *contents, struct unwind_rows *rows)
 {
 	struct functions *functions = &contents->functions;
-	struct cfi none = {.machine = machine};
 	int r;
 
 	for (int is_debug = 0; is_debug < 2; is_debug++) {
@@ -147,10 +135,7 @@ static int read_functions(const struct elf_file *file, const struct machine *mac
 		if (r < 0)
 			return r;
 	}
-	if (!functions->nr)
-		return 0;
-	r = functions_add(functions, &none, file, rows);
-	return r < 0 ? r : add_start(functions, file, machine);
+	return functions->nr ? known_add(functions, file, machine, rows) : 0;
 }
 
 /* Where two functions lie over each other, the one of the earlier table has it, else the later

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * torture.c: each allocation of reading, selecting and writing fails in turn: -ENOMEM, every time,
- * no crash, no leak (LeakSanitizer looks at the end). The linker hands the library's calls over
- * (--wrap), so that the sanitizer's own allocator stays.
+ * torture.c: each allocation of reading, selecting and writing, and of unwind rows, fails in turn:
+ * -ENOMEM, every time, no crash, no leak (LeakSanitizer looks at the end). The linker hands the
+ * library's calls over (--wrap), so that the sanitizer's own allocator stays.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -19,6 +20,7 @@
 #include "names/pools.h"
 #include "profile/prune.h"
 #include "profile/select.h"
+#include "unwind/ehframe.h"
 
 static long countdown = -1; /* allocations until one fails; negative: none does */
 static long nr_allocations;
@@ -145,6 +147,25 @@ static int select_and_prune(const struct work *work)
 	return r;
 }
 
+static int rows_of_file(const struct work *work)
+{
+	struct unwind_rows rows = {0};
+	struct elf_file *file;
+	int fd = dup(work->fd), r;
+
+	if (fd < 0)
+		abort();
+	r = elf_file_open(fd, &file);
+	if (r < 0) {
+		(void)close(fd); /* read only */
+		return r;
+	}
+	r = ehframe_rows(file, &rows);
+	unwind_rows_done(&rows);
+	elf_file_close(file);
+	return r;
+}
+
 /* A descriptor on bytes in memory. */
 static int file_of(const void *bytes, size_t size)
 {
@@ -208,6 +229,7 @@ int main(void)
 		{"folded", file_of(text, sizeof(text) - 1), read_and_write},
 		{"pprof", -1, read_and_write},
 		{"select", -1, select_and_prune},
+		{"unwind rows", open("/proc/self/exe", O_RDONLY | O_CLOEXEC), rows_of_file},
 	};
 	int nr_bad = 0;
 

@@ -19,6 +19,12 @@ for cc in gcc clang; do
 	$cc $common -g -O2 -fno-asynchronous-unwind-tables "$from/shapes.c" -o $cc-debug.so
 	$cc $common -g -gz=zlib -O2 -fno-asynchronous-unwind-tables "$from/shapes.c" -o $cc-packed.so
 done
+# Programs whose PLT no FDE describes; with endbr64, and without.
+echo 'void sink(void) {} void sources(void) {}' | gcc -shared -nostdlib -fPIC -x c - -o sink.so
+for ibt in -fcf-protection=none "-fcf-protection -Wl,-z,force-ibt"; do
+	clang -w -O2 -nostdlib -fuse-ld=lld -Wl,-z,lazy -Wl,-e,leaf $ibt "$from/shapes.c" -L. -l:sink.so \
+		-o "lld$(echo "$ibt" | tr -d ' ,')"
+done
 arm="--target=aarch64-linux-gnu -fuse-ld=lld -Wl,--unresolved-symbols=ignore-all"
 for flags in -O0 -O2 "-O2 -fomit-frame-pointer" "-O2 -mbranch-protection=standard" -Os; do
 	clang $arm $common $flags -fasynchronous-unwind-tables "$from/shapes.c" -o "aarch64$(echo "$flags" | tr -d ' ').so"

@@ -102,11 +102,14 @@ struct elf_image {
 	};
 };
 
+#define NAME_PLT     34 /* where the names of sections have these */
+#define NAME_PLT_SEC 39
+
 /* .text lies at file offset 0, which nothing reads. */
 static inline void image_of(
 	struct elf_image *image, const struct frames *eh, const struct frames *debug)
 {
-	static const char names[] = "\0.eh_frame\0.debug_frame\0.shstrtab";
+	static const char names[] = "\0.eh_frame\0.debug_frame\0.shstrtab\0.plt\0.plt.sec";
 	Elf64_Shdr *sections = (Elf64_Shdr *)(image->bytes + 0x200);
 	Elf64_Phdr *segments = (Elf64_Phdr *)(image->bytes + 0x100);
 

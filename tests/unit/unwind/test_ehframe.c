@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/auxv.h>
+#include <sys/mman.h>
 #include <zlib.h>
 
 #include "unit/unwind/frames.h"
@@ -208,27 +209,6 @@ Test(ehframe, entries_of_64_bits_are_read)
 	unwind_rows_done(&rows);
 }
 
-Test(ehframe, an_entry_point_without_a_function_is_the_first_frame)
-{
-	_cleanup_free_ struct elf_image *image = malloc(sizeof(*image));
-	struct frames f = {0};
-	struct unwind_rows rows;
-
-	cr_assert(image != NULL);
-	frames_fde(&f, frames_cie(&f, "zR"), TEXT + 0x20, 0x10, CODE(""));
-	image_of(image, &f, NULL);
-	image->header.e_entry = TEXT + 8;
-	cr_assert(rows_of_image(image, &rows) == 0);
-	check_rule(rule_at(&rows, TEXT + 8), UNWIND_CFA_STOP, 0);
-	check_rule(rule_at(&rows, TEXT + 0x20), UNWIND_CFA_SP, 8);
-	unwind_rows_done(&rows);
-	image->header.e_entry = TEXT + 0x28;
-	cr_assert(rows_of_image(image, &rows) == 0);
-	check_rule(rule_at(&rows, TEXT + 0x20), UNWIND_CFA_SP, 8);
-	check_rule(&unwind_rows_find(&rows, TEXT + 0x2c)->rule, UNWIND_CFA_SP, 8);
-	unwind_rows_done(&rows);
-}
-
 Test(ehframe, without_section_headers_the_program_header_leads_there)
 {
 	_cleanup_free_ struct elf_image *image = malloc(sizeof(*image));
@@ -277,6 +257,27 @@ Test(ehframe, a_compressed_debug_frame_is_unpacked)
 	cr_assert(rows_of_image(image, &rows) == 0);
 	check_rule(rule_at(&rows, TEXT + 1), UNWIND_CFA_SP, 16);
 	unwind_rows_done(&rows);
+}
+
+Test(ehframe, a_file_that_shrinks_while_it_is_open_has_no_rows)
+{
+	_cleanup_free_ struct elf_image *image = malloc(sizeof(*image));
+	struct elf_file *file = NULL;
+	struct frames f = {0};
+	struct unwind_rows rows;
+	int fd = memfd_create("shrinks", MFD_CLOEXEC);
+
+	cr_assert(image != NULL && fd >= 0);
+	frames_fde(&f, frames_cie(&f, "zR"), TEXT, 0x10, PUSH);
+	image_of(image, &f, NULL);
+	cr_assert(write(fd, image->bytes, sizeof(image->bytes)) == sizeof(image->bytes));
+	cr_assert(elf_file_open(fd, &file) == 0);
+	cr_assert(ehframe_rows(file, &rows) == 0);
+	unwind_rows_done(&rows);
+	cr_assert(ftruncate(fd, 0x8010) == 0);
+	cr_assert(ehframe_rows(file, &rows) == -ENOENT);
+	unwind_rows_done(&rows);
+	elf_file_close(file);
 }
 
 Test(ehframe, a_machine_without_rules_is_said)
