@@ -17,6 +17,7 @@
 #include "view/page.h"
 #include "view/palette.h"
 #include "view/payload.h"
+#include "view/pen.h"
 
 #define MAX_STRIP_BARS	150
 #define TEXT_MAX	1024 /* bytes of a title or fact */
@@ -451,7 +452,7 @@ static int make_views(struct svg *svg)
 {
 	const struct tree_options tree_options = {.value = svg->profile->default_value};
 	const struct layout_options layout_options = {
-		.width = (double)svg->params->width - 2 * DRAW_MARGIN,
+		.width = (double)svg->params->width - 2 * PEN_MARGIN,
 		.max_boxes = (size_t)svg->params->budget_kb * 1000 / 3 / PAGE_BYTES_PER_BOX,
 	};
 	int r;

@@ -14,8 +14,6 @@
 #include "view/layout.h"
 #include "view/table.h"
 
-#define DRAW_MARGIN 16 /* px left and right of the graph */
-
 struct draw_options {
 	const char *title, *facts, *verdict; /* printable */
 	const char *unit; /* as number_value() takes it */
