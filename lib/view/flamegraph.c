@@ -13,44 +13,65 @@ EMBED(flamegraph_data, "view/flamegraph/data.js");
 EMBED(flamegraph_names, "view/flamegraph/names.js");
 EMBED(flamegraph_shell, "view/flamegraph/shell.js");
 EMBED(flamegraph_graph, "view/flamegraph/graph.js");
+EMBED(flamegraph_difference, "view/flamegraph/difference.js");
+EMBED(flamegraph_difference_css, "view/flamegraph/difference.css");
 EMBED(flamegraph_input, "view/flamegraph/input.js");
 
-static const struct {
+struct part {
 	const char *start, *end;
-} parts[] = {
+	unsigned flags; /* only in pictures that have them */
+};
+
+static const struct part scripts[] = {
 	{flamegraph_data, flamegraph_data_end},
 	{flamegraph_names, flamegraph_names_end},
 	{flamegraph_shell, flamegraph_shell_end},
 	{flamegraph_graph, flamegraph_graph_end},
+	{flamegraph_difference, flamegraph_difference_end, FLAMEGRAPH_DIFFERENCE},
 	{flamegraph_input, flamegraph_input_end},
+};
+
+static const struct part sheets[] = {
+	{flamegraph_css, flamegraph_css_end},
+	{flamegraph_difference_css, flamegraph_difference_css_end, FLAMEGRAPH_DIFFERENCE},
 };
 
 static const char before[] = "(function () {\n'use strict';\n", behind[] = "})();\n";
 
-static void put(FILE *out, const char *start, const char *end)
+static size_t size_of(const struct part *parts, size_t nr, unsigned flags)
 {
-	(void)fwrite(start, 1, (size_t)(end - start), out); /* the stream keeps its error */
-}
+	size_t size = 0;
 
-size_t flamegraph_size(void)
-{
-	size_t size =
-		(size_t)(flamegraph_css_end - flamegraph_css) + sizeof(before) + sizeof(behind);
-
-	for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
-		size += (size_t)(parts[i].end - parts[i].start);
+	for (size_t i = 0; i < nr; i++) {
+		if ((parts[i].flags & flags) == parts[i].flags)
+			size += (size_t)(parts[i].end - parts[i].start);
+	}
 	return size;
 }
 
-void flamegraph_write_css(FILE *out)
+static void put(FILE *out, const struct part *parts, size_t nr, unsigned flags)
 {
-	put(out, flamegraph_css, flamegraph_css_end);
+	for (size_t i = 0; i < nr; i++) {
+		if ((parts[i].flags & flags) == parts[i].flags)
+			(void)fwrite(parts[i].start, 1, (size_t)(parts[i].end - parts[i].start),
+				out); /* the stream keeps its error */
+	}
 }
 
-void flamegraph_write_js(FILE *out)
+size_t flamegraph_size(unsigned flags)
+{
+	return sizeof(before) + sizeof(behind) + size_of(scripts, ARRAY_SIZE(scripts), flags) +
+	       size_of(sheets, ARRAY_SIZE(sheets), flags);
+}
+
+void flamegraph_write_css(FILE *out, unsigned flags)
+{
+	put(out, sheets, ARRAY_SIZE(sheets), flags);
+}
+
+void flamegraph_write_js(FILE *out, unsigned flags)
 {
 	fputs(before, out);
-	for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
-		put(out, parts[i].start, parts[i].end);
+	put(out, scripts, ARRAY_SIZE(scripts), flags);
 	fputs(behind, out);
 }

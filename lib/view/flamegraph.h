@@ -10,8 +10,10 @@
 #include <stddef.h>
 #include <stdio.h>
 
-size_t flamegraph_size(void); /* bytes of both */
-void flamegraph_write_css(FILE *out);
-void flamegraph_write_js(FILE *out);
+#define FLAMEGRAPH_DIFFERENCE (1u << 0) /* with what a picture of two sides needs beyond */
+
+size_t flamegraph_size(unsigned flags); /* bytes of both */
+void flamegraph_write_css(FILE *out, unsigned flags);
+void flamegraph_write_js(FILE *out, unsigned flags);
 
 #endif

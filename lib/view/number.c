@@ -42,6 +42,68 @@ char *number_share(char *buffer, uint64_t part, uint64_t whole)
 	return buffer;
 }
 
+/* 12345 with 2 decimals: "123.45". */
+static void print_scaled(
+	char *buffer, const char *before, uint64_t n, unsigned decimals, const char *behind)
+{
+	uint64_t scale = decimals == 1 ? 10 : decimals == 2 ? 100 : 1000;
+
+	(void)snprintf(buffer, NUMBER_ROOM, "%s%llu.%0*llu%s", before,
+		(unsigned long long)(n / scale), (int)decimals, (unsigned long long)(n % scale),
+		behind);
+}
+
+#define MAX_RATE 1e9 /* what no picture means */
+
+char *number_rate(char *buffer, double rate)
+{
+	double pct = 100 * (rate < MAX_RATE ? rate : MAX_RATE);
+
+	if (!(pct > 0))
+		(void)snprintf(buffer, NUMBER_ROOM, "0" THIN "%%");
+	else if (pct > 100 - 1e-7 && pct < 100 + 1e-7)
+		(void)snprintf(buffer, NUMBER_ROOM, "100" THIN "%%");
+	else if (pct > 100)
+		print_scaled(
+			buffer, "", pct < 100.1 ? 1001 : (uint64_t)(pct * 10 + .5), 1, THIN "%");
+	else if (pct >= 10)
+		print_scaled(buffer, "", pct > 99.9 ? 999 : (uint64_t)(pct * 10 + .5), 1, THIN "%");
+	else if (pct >= .1)
+		print_scaled(buffer, "", (uint64_t)(pct * 100 + .5), 2, THIN "%");
+	else if (pct < .0005)
+		(void)snprintf(buffer, NUMBER_ROOM, "<0.001" THIN "%%");
+	else
+		print_scaled(buffer, "", (uint64_t)(pct * 1000 + .5), 3, THIN "%");
+	return buffer;
+}
+
+char *number_points(char *buffer, double change)
+{
+	double points = 100 * (change < 0 ? -change : change);
+	const char *sign = change < 0 ? "\xe2\x88\x92" : "+";
+
+	if (points < .005)
+		(void)snprintf(buffer, NUMBER_ROOM,
+			"\xc2\xb1"
+			"0" THIN "pts");
+	else if (points < 9.95)
+		print_scaled(buffer, sign, (uint64_t)(points * 100 + .5), 2, THIN "pts");
+	else
+		print_scaled(buffer, sign,
+			(uint64_t)((points < MAX_RATE ? points : MAX_RATE) * 10 + .5), 1,
+			THIN "pts");
+	return buffer;
+}
+
+char *number_chance(char *buffer, uint32_t millionths)
+{
+	if (millionths < 1000)
+		(void)snprintf(buffer, NUMBER_ROOM, "<0.001");
+	else
+		print_scaled(buffer, "", (millionths + 500) / 1000, 3, "");
+	return buffer;
+}
+
 char *number_count(char *buffer, uint64_t count)
 {
 	char digits[24];

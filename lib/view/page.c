@@ -31,7 +31,9 @@ static void write_head(const struct page *page, FILE *out)
 	xml_puts(out, page->description);
 	fputs("</desc>\n<style><![CDATA[\n", out);
 	palette_write_css(out);
-	flamegraph_write_css(out);
+	if (page->flags & FLAMEGRAPH_DIFFERENCE)
+		palette_write_changes_css(out);
+	flamegraph_write_css(out, page->flags);
 	fputs("]]></style>\n", out);
 }
 
@@ -44,14 +46,22 @@ static void write_data(const struct page *page, FILE *out)
 	fputs("</metadata>\n<metadata class=\"sk-tree\">", out);
 	(void)fwrite(
 		page->payload->tree, 1, page->payload->tree_size, out); /* kept by the stream */
+	if (page->payload->evidence) {
+		/* Digits of ours, as the tree's. */
+		fprintf(out,
+			"</metadata>\n<metadata class=\"sk-evidence\">%s</metadata>\n"
+			"<metadata class=\"sk-marks\">%s",
+			page->payload->evidence, page->payload->marks);
+	}
 	fputs("</metadata>\n<script><![CDATA[\n", out);
-	flamegraph_write_js(out);
+	flamegraph_write_js(out, page->flags);
 	fputs("]]></script>\n</svg>\n", out);
 }
 
 size_t page_room(const struct page *page, size_t budget)
 {
-	size_t used = page->still_size + page->meta_size * 2 + flamegraph_size() + HEAD_BYTES;
+	size_t used =
+		page->still_size + page->meta_size * 2 + flamegraph_size(page->flags) + HEAD_BYTES;
 
 	return budget > used + MIN_DATA ? budget - used : MIN_DATA;
 }

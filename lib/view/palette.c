@@ -208,3 +208,35 @@ void palette_write_css(FILE *out)
 				kind->light[i], kind->dark[i], i + 1 < nr ? "" : "\n");
 	}
 }
+
+const struct palette_change palette_changes[] = {
+	{"dm4", "#5ca5ed", "#458ace"},
+	{"dm3", "#8bc2f7", "#6aa0d4"},
+	{"dm2", "#aed6fa", "#8fb2d2"},
+	{"dm1", "#cee8ff", "#a6c1d9"},
+	{"dx", "#ebedf0", "#323942"},
+	{"dp1", "#ffdbc4", "#d9b5a2"},
+	{"dp2", "#ffc5a6", "#d7a48b"},
+	{"dp3", "#fea781", "#da8661"},
+	{"dp4", "#f47b50", "#d6673f"},
+	{"dv", "#d9cceb", "#a795bd"},
+	{"ba", "#8a97a8", "#8593a6"},
+	{"bb", "#28313d", "#eef1f5"},
+	{0},
+};
+
+const char *palette_change_fill(const char *class)
+{
+	const struct palette_change *change = palette_changes;
+
+	while (change->class && strcmp(change->class, class) != 0)
+		change++;
+	return change->class ? change->light : "#d9dde2";
+}
+
+void palette_write_changes_css(FILE *out)
+{
+	for (const struct palette_change *change = palette_changes; change->class; change++)
+		fprintf(out, ".stoke .%s{fill:light-dark(%s,%s)}\n", change->class, change->light,
+			change->dark);
+}

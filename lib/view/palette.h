@@ -42,4 +42,15 @@ const char *palette_fill(char letter, unsigned shade);
 /* Classes ".stoke .kn0" for both themes. */
 void palette_write_css(FILE *out);
 
+/* Colours of a difference: blue for less, orange for more, steps of a fixed scale; grey where there
+ * is no evidence; what moved; bars of either side. A class of NULL ends it. */
+struct palette_change {
+	const char *class, *light, *dark;
+};
+
+extern const struct palette_change palette_changes[];
+/* The light theme's. */
+const char *palette_change_fill(const char *class);
+void palette_write_changes_css(FILE *out);
+
 #endif

@@ -8,7 +8,7 @@ const doc = document, script = doc.currentScript;
 const root = script ? script.parentNode : doc.documentElement;
 // Only a picture that is the document may use its URL, its keys and its printing.
 const solo = root === doc.documentElement;
-const ROW = 18, BOX = 17, MIN_PX = .5, PAD = 4, MIN_LABEL = 22, TABLE_ROWS = 200;
+const BOX = 17, MIN_PX = .5, PAD = 4, MIN_LABEL = 22, TABLE_ROWS = 200;
 const THIN = '\u2009', ELLIPSIS = '\u2026';
 const started = performance.now();
 
@@ -20,6 +20,9 @@ function data(part) {
 }
 
 const meta = JSON.parse(data('meta'));
+// Two sides: difference.js has what only their pictures do. Boxes stand between two bars.
+const diff = meta.type === 'diff', ROW = diff ? 27 : 18, BAR = diff ? 3 : 0, TALL = BOX + 2 * BAR;
+let wideAs = meta.widths || 0; // 0: what both sides need, 1 and 2: one of them
 const names = [], kinds = [], modules = [];
 data('names').split('\n').forEach(line => {
 	const tab = line.indexOf('\t');
@@ -47,15 +50,17 @@ function vlqReader(text) {
 	};
 }
 
-// A node: id of its name, total, self, parent, kids, depth, index, index behind its subtree.
+// A node: id of its name, total, self (what it is as wide as), parent, kids, depth, index, index behind its subtree.
 function readTree() {
 	const r = vlqReader(data('tree').trim()), all = [], open = [];
 	while (r.more()) {
 		const head = r.get(), id = r.get();
-		open.length -= Math.floor(head / 2);
+		open.length -= Math.floor(head / (diff ? 4 : 2));
 		const parent = open.length ? open[open.length - 1] : null;
-		const node = {id: id, total: 0, self: head & 1 ? r.get() : 0, parent: parent, kids: [],
+		const node = {id: id, total: 0, self: !diff && head & 1 ? r.get() : 0, parent: parent, kids: [],
 			depth: open.length, index: all.length, end: all.length + 1, box: null};
+		if (diff)
+			readSides(node, head, r);
 		if (parent)
 			parent.kids.push(node);
 		all.push(node);
@@ -63,6 +68,8 @@ function readTree() {
 	}
 	for (let i = all.length - 1; i >= 0; i--) {
 		const node = all[i], parent = node.parent;
+		if (diff)
+			addSides(node);
 		node.total += node.self;
 		if (parent) {
 			parent.total += node.total;
@@ -86,7 +93,7 @@ function kidsOf(node) {
 	if (node.kids)
 		return node.kids;
 	const byId = new Map();
-	function add(source, weight) {
+	function add(source, weight, i) {
 		let kid = byId.get(source.id);
 		if (!kid)
 			byId.set(source.id, kid = derived(source.id, node, node.up));
@@ -95,12 +102,14 @@ function kidsOf(node) {
 		kid.total += weight;
 		if (!node.up)
 			kid.self += source.self;
+		if (diff)
+			takeSides(kid, node.up ? node.of[i] : source);
 	}
 	node.sources.forEach((source, i) => {
 		if (!node.up)
 			source.kids.forEach(kid => add(kid, kid.total));
 		else if (source.parent && source.parent.parent) // the root calls nobody
-			add(source.parent, node.weights[i]);
+			add(source.parent, node.weights[i], i);
 	});
 	node.kids = Array.from(byId.values());
 	node.kids.sort(node.up ? (a, b) => b.total - a.total : (a, b) => names[a.id] < names[b.id] ? -1 : 1);
@@ -132,7 +141,11 @@ function bottomUp() {
 		kid.sources.push(node);
 		kid.weights.push(node.self);
 		kid.total += node.self;
+		if (diff)
+			takeSides(kid, ownSides(node));
 	});
+	if (diff)
+		takeSides(view, top);
 	view.total = top.total;
 	view.kids = Array.from(byId.values()).sort((a, b) => b.total - a.total);
 	return view;
@@ -151,6 +164,8 @@ function makeView(word) {
 	view.sources.forEach(node => {
 		view.total += node.total;
 		view.self += node.self;
+		if (diff)
+			takeSides(view, node);
 	});
 	return view.sources.length ? view : null;
 }
@@ -172,6 +187,8 @@ function totals() {
 		f.self += node.self;
 		if (!seen[node.id])
 			f.total += node.total;
+		if (diff)
+			addTotals(f, node, !seen[node.id]);
 		seen[node.id] = (seen[node.id] || 0) + 1;
 		open.push(node.id);
 	});

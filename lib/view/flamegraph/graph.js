@@ -30,7 +30,7 @@ function layout() {
 		const box = todo.pop(), kids = kidsOf(box.node);
 		// A group of thousands is shown in blocks, each of which can be zoomed into again.
 		const most = box.node.group ? width / 32 : Infinity;
-		let x = box.x, waiting = [], waitingTotal = 0;
+		let x = box.x + (diff ? box.node.self * scale : 0), waiting = [], waitingTotal = 0;
 		const flush = () => {
 			const w = waitingTotal * scale;
 			if (w >= MIN_PX)
@@ -41,6 +41,8 @@ function layout() {
 		};
 		kids.forEach(kid => {
 			const w = kid.total * scale;
+			if (!w)
+				return;
 			if (w < MIN_PX) {
 				if ((waitingTotal + kid.total) * scale > most)
 					flush();
@@ -90,14 +92,14 @@ function setPaths(layer, byClass) {
 function labelOf(box) {
 	const node = box.node;
 	if (!node.group)
-		return fit(node.id, box.w - 2 * PAD);
+		return diff ? changeLabel(node, box.w - 2 * PAD) : fit(node.id, box.w - 2 * PAD);
 	return box.w > 110 ? nameOf(node) : box.w > 44 ? ELLIPSIS + ' ' + count(node.frames) : '';
 }
 
 function setLabel(i, box, text, cls) {
 	const t = pool[i] || (pool[i] = layers.labels.appendChild(svg('text')));
 	t.setAttribute('x', (box.x + PAD).toFixed(1));
-	t.setAttribute('y', yOf(box.row) + 12.5);
+	t.setAttribute('y', yOf(box.row) + BAR + 12.5);
 	t.setAttribute('class', cls);
 	if (t.textContent !== text)
 		t.textContent = text;
@@ -105,7 +107,7 @@ function setLabel(i, box, text, cls) {
 
 function paint() {
 	const from = scroll.scrollTop - ROW * 6, to = scroll.scrollTop + scroll.clientHeight + ROW * 6;
-	const frames = {}, dim = {}, callers = {}, marks = [];
+	const frames = {}, dim = {}, callers = {}, over = {}, marks = [];
 	let labels = 0;
 	graph.setAttribute('width', width);
 	graph.setAttribute('height', rows.length * ROW);
@@ -116,13 +118,15 @@ function paint() {
 		row.forEach(box => {
 			const node = box.node, w = box.w > 4 ? box.w - 1 : box.w > 1 ? box.w - .3 : box.w;
 			const hit = match && !node.group && match[node.id], dimmed = match && !hit;
-			const cls = node.group ? 'kd0' : classOf(node.id), into = box.caller ? callers : dimmed ? dim : frames;
-			(into[cls] || (into[cls] = [])).push(rect(box.x, y, w, BOX));
+			const cls = node.group ? 'kd0' : diff ? changeClass(node) : classOf(node.id), into = box.caller ? callers : dimmed ? dim : frames;
+			(into[cls] || (into[cls] = [])).push(rect(box.x, y + BAR, w, BOX));
+			if (diff && !node.group)
+				drawSides(box, y, w, into, into === frames ? over : {});
 			if (hit && box.w >= 1)
-				marks.push(rect(box.x, y + BOX - 3, w, 3));
+				marks.push(rect(box.x, y + BAR + BOX - 3, w, 3));
 			const text = box.w >= MIN_LABEL ? labelOf(box) : '';
 			if (text)
-				setLabel(labels++, box, text, dimmed || cls === 'kd0' ? 'dimmed' : box.caller ? 'caller' : '');
+				setLabel(labels++, box, text, dimmed || cls === 'kd0' ? 'dimmed' : box.caller ? 'caller' : cls === 'dx' ? 'lx' : '');
 		});
 	});
 	for (let i = labels; i < pool.length; i++)
@@ -130,11 +134,12 @@ function paint() {
 	setPaths(layers.frames, frames);
 	setPaths(layers.dim, dim);
 	setPaths(layers.callers, callers);
+	setPaths(layers.over, over);
 	layers.match.setAttribute('d', marks.join(''));
 }
 
 function outline(layer, box) {
-	layer.setAttribute('d', box ? rect(box.x + .5, yOf(box.row) + .5, Math.max(1, box.w - 2), ROW - 2) : '');
+	layer.setAttribute('d', box ? rect(box.x + .5, yOf(box.row) + .5, Math.max(1, box.w - 2), TALL - 1) : '');
 }
 
 function draw() {
@@ -188,6 +193,8 @@ function drawPath() {
 // ---- details ----
 
 function details(node) {
+	if (diff)
+		return changeDetails(node);
 	const list = [['total', share(node.total, top.total), value(node.total)]];
 	const f = !node.group && totals().get(node.id);
 	if (!node.up && !node.group)
@@ -204,7 +211,7 @@ function details(node) {
 function describe(node) {
 	statusName.textContent = nameOf(node);
 	statusName.title = nameOf(node);
-	statusNumbers.textContent = share(node.total, top.total) + '   ' + value(node.total) +
+	statusNumbers.textContent = diff ? changeNumbers(node) : share(node.total, top.total) + '   ' + value(node.total) +
 		(node.up || node.group ? '' : '   self ' + share(node.self, top.total));
 }
 
@@ -214,7 +221,7 @@ function hideTip() {
 
 function showTip(node, x, y) {
 	const about = node.group ? 'too narrow to draw one by one; click to see them' :
-		kindOf(node) + (modules[node.id] ? ' \u00b7 ' + modules[node.id] : '');
+		kindOf(node) + (modules[node.id] ? ' \u00b7 ' + modules[node.id] : '') + (diff ? changeAbout(node) : '');
 	tip.textContent = '';
 	tip.appendChild(html('b', {text: nameOf(node)}));
 	tip.appendChild(html('span', {text: about}));
@@ -279,28 +286,32 @@ function regexOf(name) {
 	return '/^' + name.replace(/[.*+?^${}()|[\]\\\/]/g, '\\$&') + '$/';
 }
 
+const columns = diff ? changeColumns() : [
+	{head: 'Self', key: f => f.self, text: f => share(f.self, top.total)},
+	{head: 'Total', key: f => f.total, text: f => share(f.total, top.total)}];
+
 function tableRow(f) {
 	const go = () => {
 		search(regexOf(names[f.id]));
 		hitIndex = -1;
 		step(1);
 	};
-	return html('tr', {tabindex: '0', title: names[f.id], click: go, keydown: e => e.key === 'Enter' && go()}, [
-		html('td', {text: share(f.self, top.total)}), html('td', {text: share(f.total, top.total)}),
-		html('td', {}, [swatch(classOf(f.id)), shortName(f.id), html('span', {text: owner(f.id)})])]);
+	return html('tr', {tabindex: '0', title: names[f.id], click: go, keydown: e => e.key === 'Enter' && go()},
+		columns.map(column => html('td', {text: column.text(f)})).concat([html('td', {},
+			[swatch(diff ? changeClass(f) : classOf(f.id)), diff ? changeSign(f) : '', shortName(f.id), html('span', {text: owner(f.id)})])]));
 }
 
 function drawTable() {
 	const list = Array.from(totals().values()).filter(f => f.id !== top.id && kinds[f.id] !== 'd');
-	const keys = [f => f.self, f => f.total], other = [f => f.total, f => f.self];
-	list.sort((a, b) => keys[sortBy](b) - keys[sortBy](a) || other[sortBy](b) - other[sortBy](a));
+	const keys = [columns[sortBy]].concat(columns).map(column => column.key);
+	list.sort((a, b) => keys.reduce((order, key) => order || key(b) - key(a), 0));
 	panel.textContent = '';
-	const heads = ['Self', 'Total'].map((text, i) => {
+	const heads = columns.map((column, i) => {
 		const sort = () => {
 			sortBy = i;
 			drawTable();
 		};
-		return html('th', {scope: 'col', tabindex: '0', text: text, 'aria-sort': i === sortBy ? 'descending' : 'none', click: sort,
+		return html('th', {scope: 'col', tabindex: '0', text: column.head, 'aria-sort': i === sortBy ? 'descending' : 'none', click: sort,
 			keydown: e => e.key === 'Enter' && sort()});
 	});
 	panel.appendChild(html('table', {}, [html('thead', {}, [html('tr', {}, heads.concat([html('th', {scope: 'col', text: 'Function'})]))]),

@@ -74,7 +74,7 @@ function search(text, silent) {
 // Share of the zoom's samples that have a match on their way, each sample once.
 function countMatches() {
 	const focus = zoomed || view, todo = [[focus, false]];
-	let sum = 0, frames = 0;
+	let sum = 0, frames = 0, a = 0, b = 0;
 	hits = [];
 	matched.textContent = match || !searchText ? '' : 'not a regular expression';
 	if (!match)
@@ -84,19 +84,24 @@ function countMatches() {
 		if (hit) {
 			frames++;
 			hits.push(node);
-			if (!inside)
+			if (!inside) {
 				sum += node.total;
+				a += node.a;
+				b += node.b;
+			}
 		}
 		// Derived trees are made only as deep as they can be seen.
 		const kids = node.kids || (node.total * width >= view.total ? kidsOf(node) : []);
 		for (let i = kids.length - 1; i >= 0; i--)
 			todo.push([kids[i], inside || hit]);
 	}
-	matched.textContent = share(sum, focus.total) + ' matched' + (zoomed ? ' of the zoom' : '') + ', ' + count(frames) +
+	matched.textContent = (diff ? changeShares(a, b, focus) : share(sum, focus.total)) + ' matched' + (zoomed ? ' of the zoom' : '') + ', ' + count(frames) +
 		(frames === 1 ? ' frame' : ' frames');
 }
 
 function step(by) {
+	if (diff && !match)
+		hits = changes();
 	if (!hits.length)
 		return;
 	hitIndex = (hitIndex + by + hits.length) % hits.length;
@@ -193,10 +198,11 @@ function showHelp() {
 		['arrows', 'move between frames: \u2190 \u2192 siblings, \u2191 \u2193 caller and callee'],
 		['/  or Ctrl-F', 'search; Enter and Shift-Enter (n, N): next and previous match'],
 		['right click or m', 'menu of the frame'], ['f,  c', 'focus on the function;  its callers'], ['b', 'bottom-up view'],
+		...(diff ? changeHelp : []),
 		['t,  i,  d,  q', 'table, flip, light or dark, quality'], ['y,  Y', 'copy the name;  the whole stack']]),
 	html('h2', {text: 'Search'}), html('p', {text: 'Plain text matches anywhere, case ignored. /text/ is a regular expression (case counts; ' +
 		'/text/i ignores it). The share counts every sample once, inside the zoom.'}),
-	html('h2', {text: 'Colours'}), html('p', {text: 'Colour says the kind of code, never how hot it is; shades of one colour part modules and classes.'})]);
+	html('h2', {text: 'Colours'}), html('p', {text: diff ? changeColours() : 'Colour says the kind of code, never how hot it is; shades of one colour part modules and classes.'})]);
 }
 
 function showMenu(node, x, y) {
@@ -313,7 +319,7 @@ const actions = {
 	b: () => setView(viewWord === 'i' ? '' : 'i'),
 	t: toggleTable, i: flip, d: toggleTheme, q: showQuality, '?': showHelp,
 	y: node => copy(nameOf(node)), Y: node => copy(stackOf(node)),
-	m: menuByKey, ContextMenu: menuByKey
+	m: menuByKey, ContextMenu: menuByKey, ...(diff ? changeActions : {})
 };
 
 function key(event) {
@@ -366,6 +372,8 @@ function fragment() {
 		parts.push('z=' + (viewWord ? '' : node.index.toString(36)) + '.' + hashWord(pathHash(node)));
 	if (searchText)
 		parts.push('s=' + encodeURIComponent(searchText));
+	if (wideAs !== (meta.widths || 0))
+		parts.push('w=' + wideAs);
 	return parts.length ? '#' + parts.join('&') : '';
 }
 
@@ -412,6 +420,8 @@ function load() {
 		}
 	});
 	loading = true;
+	if (diff)
+		setWidths(words.w ? +words.w : meta.widths);
 	if ((words.v || '') !== viewWord)
 		setView(words.v || '', true);
 	search(words.s || '', true);

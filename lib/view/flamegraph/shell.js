@@ -32,13 +32,15 @@ function swatch(cls) {
 
 // ---- state and shell ----
 
-let view = top, viewWord = '', zoomed = null, cursor = null, flame = !!meta.flame, tableOpen = null, sortBy = 0;
+let view = top, viewWord = '', zoomed = null, cursor = null, flame = !!meta.flame, tableOpen = null, sortBy = diff ? 2 : 0;
 let match = null, hits = [], hitIndex = -1, searchText = '';
 let shell, app, badge, input, matched, select, tableButton, flipButton, path, main, scroll, graph, panel, statusName, statusNumbers, tip;
 let menu = null, dialog = null, focusBack = null;
 const layers = {};
 
 function legend() {
+	if (diff)
+		return changeLegend();
 	const self = {};
 	all.forEach(node => {
 		self[kinds[node.id]] = (self[kinds[node.id]] || 0) + node.self;
@@ -70,18 +72,18 @@ function buildShell() {
 		input: () => search(input.value), keydown: searchKey});
 	matched = html('span', {class: 'matched', role: 'status', 'aria-live': 'polite'});
 	select = html('select', {'aria-label': 'View', title: 'View (f: focus on a function, c: its callers, b: bottom up)', change: () => setView(select.value)});
-	tableButton = button('Top functions', 'Table of the top functions (t)', toggleTable);
+	tableButton = diff ? button('Changes', 'Table of changes (t)', toggleTable) : button('Top functions', 'Table of the top functions (t)', toggleTable);
 	flipButton = button('Flip', 'Root at the top or at the bottom (i)', flip);
 	badge = html('button', {type: 'button', class: meta.quality.ok ? 'badge ok' : 'badge', 'aria-expanded': 'false',
 		title: 'What this picture is worth (q)', text: (meta.quality.ok ? '\u25cf ' : '\u25b2 ') + meta.quality.verdict, click: showQuality});
 	graph = svg('svg', {class: 'graph', 'aria-hidden': 'true'});
-	['callers', 'dim', 'frames', 'match', 'labels', 'hover', 'cursor'].forEach(name => {
+	['callers', 'dim', 'frames', 'over', 'match', 'labels', 'hover', 'cursor'].forEach(name => {
 		const single = name === 'match' || name === 'hover' || name === 'cursor';
 		layers[name] = graph.appendChild(svg(single ? 'path' : 'g', {class: name}));
 	});
 	scroll = html('div', {class: 'scroll', tabindex: '0', role: 'application', 'aria-roledescription': 'flame graph',
 		'aria-label': meta.title + '. Arrow keys move between frames, Enter zooms, Escape goes back.'}, [graph]);
-	panel = html('div', {class: 'panel', role: 'region', 'aria-label': 'Top functions'});
+	panel = html('div', {class: 'panel', role: 'region', 'aria-label': diff ? 'Changes' : 'Top functions'});
 	path = html('nav', {class: 'path', 'aria-label': 'Zoom path'});
 	main = html('div', {class: 'main'}, [scroll, panel]);
 	statusName = html('span', {class: 'name', role: 'status', 'aria-live': 'polite'});
@@ -91,7 +93,8 @@ function buildShell() {
 	app = html('div', {class: 'app'}, [
 		html('div', {class: 'head'}, [html('h1', {text: meta.title, title: meta.title}), badge]),
 		html('div', {class: 'facts'}, [html('span', {text: meta.facts.join(' \u00b7 '), title: meta.facts.join('\n')}), legend()]),
-		html('div', {class: 'tools', role: 'toolbar', 'aria-label': 'Flame graph'}, [input, matched, html('span', {class: 'space'}), select,
+		diff ? html('p', {class: 'story', text: meta.story}) : null,
+		html('div', {class: 'tools', role: 'toolbar', 'aria-label': 'Flame graph'}, [input, matched, html('span', {class: 'space'}), select, diff ? widthsSelect() : null,
 			tableButton, flipButton, button('\u25d1', 'Light or dark (d)', toggleTheme), button('?', 'Keys and help (?)', showHelp)]),
 		path, meta.strip ? timeStrip() : null, main,
 		html('div', {class: 'status'}, [statusName, statusNumbers,

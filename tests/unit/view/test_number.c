@@ -60,3 +60,39 @@ Test(number, nanoseconds_are_a_time)
 	cr_assert(eq(str, number_value(buffer, 17, "ns"), "17 ns"));
 	cr_assert(eq(str, number_value(buffer, 285, "samples"), "285 samples"));
 }
+
+Test(number, rates_may_pass_all_and_changes_have_a_sign)
+{
+	static const struct {
+		double rate;
+		const char *rate_text, *points_text;
+	} cases[] = {
+		{0, "0" PCT,
+			"\xc2\xb1"
+			"0\xe2\x80\x89pts"},
+		{.2283, "22.8" PCT, "+22.8\xe2\x80\x89pts"},
+		{.0115, "1.15" PCT, "+1.15\xe2\x80\x89pts"},
+		{1, "100" PCT, "+100.0\xe2\x80\x89pts"},
+		{.9999, "99.9" PCT, "+100.0\xe2\x80\x89pts"},
+		{1.0001, "100.1" PCT, "+100.0\xe2\x80\x89pts"},
+		{1.2, "120.0" PCT, "+120.0\xe2\x80\x89pts"},
+		{.000001, "<0.001" PCT,
+			"\xc2\xb1"
+			"0\xe2\x80\x89pts"},
+		{.0994, "9.94" PCT, "+9.94\xe2\x80\x89pts"},
+		{.0996, "9.96" PCT, "+10.0\xe2\x80\x89pts"},
+		{-.05, "0" PCT,
+			"\xe2\x88\x92"
+			"5.00\xe2\x80\x89pts"},
+	};
+	char buffer[NUMBER_ROOM];
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		cr_assert(eq(str, number_rate(buffer, cases[i].rate), (char *)cases[i].rate_text));
+		cr_assert(eq(
+			str, number_points(buffer, cases[i].rate), (char *)cases[i].points_text));
+	}
+	cr_assert(eq(str, number_chance(buffer, 999), "<0.001"));
+	cr_assert(eq(str, number_chance(buffer, 14286), "0.014"));
+	cr_assert(eq(str, number_chance(buffer, 1000000), "1.000"));
+}

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* story.c: the first line under a picture of two sides, true without the rest of it. */
+#include "report/story.h"
+
+#include <math.h>
+#include <stdint.h>
+
+#include "base/text.h"
+#include "view/number.h"
+
+#define MAX_PARTS    2
+#define MIN_PART     0.05 /* change of a part's share that is worth a word */
+#define LONGEST_NAME 400 /* raw bytes of a name in a sentence */
+
+size_t story_hypothesis(
+	const struct stoke_comparison *comparison, uint32_t tree_name, enum hypothesis_kind kind)
+{
+	const struct units *units = comparison->units;
+	const struct tree_name *name = &comparison->aligned->tree->names[tree_name];
+
+	if (!comparison->evidence || !name->name)
+		return SIZE_MAX;
+	for (size_t i = 0; i < units->nr_hypotheses; i++) {
+		const struct hypothesis *h = &units->hypotheses[i];
+
+		if (h->name == name->name && h->class == name->class && h->kind == kind &&
+			!h->sum && !h->condition)
+			return i;
+	}
+	return SIZE_MAX;
+}
+
+static const struct change *change_of(const struct stoke_comparison *comparison, uint32_t node)
+{
+	size_t i = story_hypothesis(
+		comparison, comparison->aligned->tree->name[node], HYPOTHESIS_TOTAL);
+
+	return i == SIZE_MAX ? NULL : &comparison->evidence->changes[i];
+}
+
+static int has_grown(const struct stoke_comparison *comparison, uint32_t node)
+{
+	const struct change *change = change_of(comparison, node);
+
+	return change && (change->flags & CHANGE_GREW);
+}
+
+const struct owner *story_owner(const struct stoke_comparison *comparison)
+{
+	const struct cause *cause = comparison->cause;
+	const struct owner *first = NULL;
+
+	for (size_t i = 0; i < cause->nr_owners; i++) {
+		const struct owner *owner = &cause->owners[i];
+
+		if (owner->crossroads)
+			continue;
+		if (has_grown(comparison, owner->node))
+			return owner;
+		if (!first)
+			first = owner;
+	}
+	return first;
+}
+
+/* Rates as shares of all before. */
+static double scale_of(const struct stoke_comparison *comparison)
+{
+	double all = (double)comparison->aligned->tree->total[0][0];
+
+	return all > 0 ? comparison->exposure[0] / all : 1;
+}
+
+static void put_name(const struct stoke_comparison *comparison, uint32_t name, FILE *out)
+{
+	size_t size;
+	const char *text = tree_text(comparison->aligned->tree, name, &size);
+
+	text_print(out, text, size < LONGEST_NAME ? size : LONGEST_NAME);
+	if (size > LONGEST_NAME)
+		fputs("\xe2\x80\xa6", out);
+}
+
+static void put_parts(
+	const struct stoke_comparison *comparison, const struct owner *owner, FILE *out)
+{
+	char before[NUMBER_ROOM], after[NUMBER_ROOM];
+
+	for (size_t i = 0; i < owner->nr_parts && i < MAX_PARTS; i++) {
+		const struct part *part = &owner->parts[i];
+
+		if (i && fabs(part->after - part->before) < MIN_PART)
+			break;
+		fputs(i ? ", " : ": ", out);
+		if (part->name == CAUSE_OWN)
+			fputs("own code", out);
+		else
+			put_name(comparison, part->name, out);
+		fprintf(out, " %s \xe2\x86\x92 %s", number_rate(before, part->before),
+			number_rate(after, part->after));
+		if (!i)
+			fputs(" of it", out);
+	}
+}
+
+static void tell_owner(
+	const struct stoke_comparison *comparison, const struct owner *owner, FILE *out)
+{
+	double scale = scale_of(comparison);
+	const struct change *change = change_of(comparison, owner->node);
+	char before[NUMBER_ROOM], after[NUMBER_ROOM], points[NUMBER_ROOM];
+
+	if (!change || !(change->flags & CHANGE_TESTED) || comparison->too_few)
+		fputs("Not tested for chance. ", out);
+	else if (!(change->flags & CHANGE_GREW))
+		fputs("Could be chance. ", out);
+	fputs("Most growth: ", out);
+	put_name(comparison, comparison->aligned->tree->name[owner->node], out);
+	fprintf(out, ", %s \xe2\x86\x92 %s (%s). ", number_rate(before, owner->before * scale),
+		number_rate(after, owner->after * scale),
+		number_points(points, (owner->after - owner->before) * scale));
+	switch (owner->kind) {
+	case CAUSE_NEW:
+		fputs("It was not there before", out);
+		break;
+	case CAUSE_SELF:
+		fputs("It is its own code", out);
+		break;
+	case CAUSE_VOLUME:
+		fputs("The same work, more of it: look at its callers and at counts", out);
+		break;
+	case CAUSE_MIX:
+		fputs("Different work", out);
+		put_parts(comparison, owner, out);
+		break;
+	}
+	putc('.', out);
+}
+
+/* Without growth: the largest function that surely shrank. */
+static void tell_shrunk(const struct stoke_comparison *comparison, FILE *out)
+{
+	const struct units *units = comparison->units;
+	const struct change *best = NULL;
+	size_t of = 0;
+	double scale = scale_of(comparison);
+	char before[NUMBER_ROOM], after[NUMBER_ROOM], points[NUMBER_ROOM];
+
+	for (size_t i = 0; comparison->evidence && i < units->nr_hypotheses; i++) {
+		const struct hypothesis *h = &units->hypotheses[i];
+		const struct change *change = &comparison->evidence->changes[i];
+
+		if (h->kind != HYPOTHESIS_TOTAL || h->sum || h->condition || !h->name ||
+			!(change->flags & CHANGE_SHRANK))
+			continue;
+		if (!best || change->difference < best->difference) {
+			best = change;
+			of = i;
+		}
+	}
+	if (!best)
+		return;
+	fputs(" Largest shrinkage: ", out);
+	text_print(out, strings_text(&comparison->profile->strings, units->hypotheses[of].name),
+		strings_size(&comparison->profile->strings, units->hypotheses[of].name));
+	fprintf(out, ", %s \xe2\x86\x92 %s (%s).", number_rate(before, best->before * scale),
+		number_rate(after, best->after * scale),
+		number_points(points, best->difference * scale));
+}
+
+void story_tell(const struct stoke_comparison *comparison, FILE *out)
+{
+	const struct owner *owner = story_owner(comparison);
+
+	if (owner) {
+		tell_owner(comparison, owner, out);
+		return;
+	}
+	fputs("Nothing grew by as much as matters.", out);
+	tell_shrunk(comparison, out);
+}
