@@ -55,7 +55,7 @@ wrong(const struct reading *reading, const char *format, ...)
 
 static void cleanup_budget(struct stoke_budget **budget)
 {
-	budget_free(*budget);
+	stoke_budget_free(*budget);
 }
 
 static int no_memory(struct reading *reading)
@@ -510,7 +510,7 @@ static void reading_done(struct reading *reading)
 	free(reading->groups);
 }
 
-int budget_parse(const char *text, size_t size, const char *name, struct stoke_budget **ret,
+int stoke_budget_parse(const char *text, size_t size, const char *name, struct stoke_budget **ret,
 	struct stoke_error *err)
 {
 	_cleanup_(cleanup_budget) struct stoke_budget *budget = calloc(1, sizeof(*budget));
@@ -539,7 +539,7 @@ int budget_parse(const char *text, size_t size, const char *name, struct stoke_b
 	return 0;
 }
 
-void budget_free(struct stoke_budget *budget)
+void stoke_budget_free(struct stoke_budget *budget)
 {
 	if (!budget)
 		return;

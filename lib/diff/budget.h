@@ -66,10 +66,7 @@ struct stoke_budget {
 	char *name; /* of the file, for messages; owned, NULL: built in */
 };
 
-/* NULL text: the defaults. -EINVAL with name, line and cure in err. */
-int budget_parse(const char *text, size_t size, const char *name, struct stoke_budget **ret,
-	struct stoke_error *err);
-void budget_free(struct stoke_budget *budget);
+/* Made by stoke_budget_parse(), freed by stoke_budget_free(). */
 /* Fills conditions, limits and sums: the last step of parsing. -ENOMEM. */
 int budget_prepare(struct stoke_budget *budget);
 /* Fills limits, conditions and sums of options; they stay the budget's. */

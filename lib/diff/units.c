@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "diff/budget.h"
 #include "diff/count.h"
+#include "diff/separate.h"
 #include "diff/sums.h"
 #include "profile/measure.h"
 
@@ -38,6 +39,8 @@ struct making {
 	struct samples samples;
 	struct candidate *candidates;
 	size_t nr, capacity;
+	uint64_t
+		*application; /* [unit] samples without the JVM's own threads: what shares are of */
 	double side[2]; /* exposures of the sides */
 	double rate; /* of all samples of both sides; 1 for shares */
 	double least; /* the smallest limit that any of them may have */
@@ -46,6 +49,7 @@ struct making {
 static void making_done(struct making *m)
 {
 	counter_done(&m->counter);
+	free(m->application);
 	free(m->samples.unit);
 	free(m->samples.count);
 	free(m->candidates);
@@ -138,6 +142,14 @@ static int assign_rows(struct making *m, const uint64_t per_block[2])
 	return 0;
 }
 
+/* The function of the innermost frame of a row's stack, 0: it has none. */
+static uint32_t top_function(const struct stoke_profile *profile, size_t row)
+{
+	uint32_t node = profile->rows.stack[row];
+
+	return frame_function(profile, &profile->frames[profile->stacks.frame[node]], 0);
+}
+
 static int cut(struct making *m)
 {
 	struct units *units = m->units;
@@ -160,9 +172,17 @@ static int cut(struct making *m)
 	r = assign_rows(m, per_block);
 	if (r < 0)
 		return r;
+	m->application = calloc(units->nr, sizeof(*m->application));
+	if (!m->application)
+		return -ENOMEM;
 	for (size_t i = 0; i < m->profile->rows.nr; i++) {
-		if (m->samples.unit[i] != SAMPLES_NO_UNIT)
-			units->samples[m->samples.unit[i]] += m->samples.count[i];
+		uint32_t unit = m->samples.unit[i];
+
+		if (unit == SAMPLES_NO_UNIT)
+			continue;
+		units->samples[unit] += m->samples.count[i];
+		if (!separate_is_mark(m->profile, top_function(m->profile, i)))
+			m->application[unit] += m->samples.count[i];
 	}
 	return 0;
 }
@@ -188,7 +208,7 @@ static int expose(struct making *m, struct stoke_error *err)
 	unsigned per_run = units->blocks ? UNITS_BLOCKS_PER_RUN : 1;
 
 	for (unsigned u = 0; u < units->nr; u++) {
-		double exposure = (double)units->samples[u];
+		double exposure = (double)m->application[u];
 
 		if (units->exposure != STOKE_EXPOSURE_SHARE)
 			exposure = exposure_of_run(m, u / per_run) / per_run;

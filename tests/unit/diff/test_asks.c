@@ -12,7 +12,8 @@ static struct stoke_budget *parsed(const char *text)
 	struct stoke_budget *budget = NULL;
 	struct stoke_error err = {0};
 
-	cr_assert(eq(int, budget_parse(text, strlen(text), "b", &budget, &err), 0), "%s", err.text);
+	cr_assert(eq(int, stoke_budget_parse(text, strlen(text), "b", &budget, &err), 0), "%s",
+		err.text);
 	return budget;
 }
 
@@ -31,7 +32,7 @@ Test(asks, defaults_limit_everything)
 		cr_expect(eq(dbl, options.limits[i].least_ratio, 0.05));
 	}
 	cr_expect(ne(int, options.limits[0].kind, options.limits[1].kind));
-	budget_free(budget);
+	stoke_budget_free(budget);
 }
 
 Test(asks, a_frame_rule_limits_each_function_and_a_group_their_sum)
@@ -53,7 +54,7 @@ Test(asks, a_frame_rule_limits_each_function_and_a_group_their_sum)
 	cr_expect(eq(dbl, options.sums[0].least, 0.01));
 	cr_expect(eq(dbl, options.sums[0].least_ratio, 0));
 	cr_expect(eq(u32, budget->rules[1].sum, 1));
-	budget_free(budget);
+	stoke_budget_free(budget);
 }
 
 Test(asks, a_ceiling_is_counted_but_no_change)
@@ -65,7 +66,7 @@ Test(asks, a_ceiling_is_counted_but_no_change)
 	cr_expect(eq(sz, options.nr_limits, 2));
 	cr_assert(eq(sz, options.nr_sums, 1));
 	cr_expect(isinf(options.sums[0].least));
-	budget_free(budget);
+	stoke_budget_free(budget);
 }
 
 Test(asks, equal_conditions_are_one)
@@ -83,7 +84,7 @@ Test(asks, equal_conditions_are_one)
 	cr_expect(eq(u32, options.sums[1].condition, 2));
 	cr_expect(eq(u32, options.sums[2].condition, 1));
 	cr_expect(eq(str, (char *)options.sums[0].name, "a in T *"));
-	budget_free(budget);
+	stoke_budget_free(budget);
 }
 
 Test(asks, what_is_ignored_is_never_judged)
@@ -96,7 +97,7 @@ Test(asks, what_is_ignored_is_never_judged)
 	budget_ask(budget, &options);
 	cr_expect(isinf(options.limits[options.nr_limits - 1].least));
 	cr_expect(isinf(options.limits[options.nr_limits - 2].least));
-	budget_free(budget);
+	stoke_budget_free(budget);
 }
 
 Test(asks, the_last_rule_that_matches_holds)
@@ -112,5 +113,5 @@ Test(asks, the_last_rule_that_matches_holds)
 	cr_expect(eq(u32, budget_rule_of(budget, HYPOTHESIS_SELF, "ab", 2)->line, 3));
 	cr_expect(eq(u32, budget_rule_of(budget, HYPOTHESIS_TOTAL, "b", 1)->line, 0));
 	cr_expect(eq(u32, budget_rule_of(budget, HYPOTHESIS_TOTAL, "", 0)->line, 4));
-	budget_free(budget);
+	stoke_budget_free(budget);
 }

@@ -13,8 +13,8 @@ static struct stoke_budget *parsed(const char *text)
 	struct stoke_budget *budget = NULL;
 	struct stoke_error err = {0};
 
-	cr_assert(eq(int, budget_parse(text, strlen(text), "stoke.budget", &budget, &err), 0), "%s",
-		err.text);
+	cr_assert(eq(int, stoke_budget_parse(text, strlen(text), "stoke.budget", &budget, &err), 0),
+		"%s", err.text);
 	return budget;
 }
 
@@ -23,8 +23,8 @@ static void refuses(const char *text, const char *sentence)
 	struct stoke_budget *budget = NULL;
 	struct stoke_error err = {0};
 
-	cr_expect(
-		eq(int, budget_parse(text, strlen(text), "stoke.budget", &budget, &err), -EINVAL));
+	cr_expect(eq(int, stoke_budget_parse(text, strlen(text), "stoke.budget", &budget, &err),
+		-EINVAL));
 	cr_expect(eq(str, err.text, (char *)sentence));
 	cr_expect(eq(ptr, budget, NULL));
 }
@@ -33,7 +33,7 @@ Test(budget, no_file_means_half_a_point_and_a_twentieth)
 {
 	struct stoke_budget *budget = NULL;
 
-	cr_assert(eq(int, budget_parse(NULL, 0, NULL, &budget, NULL), 0));
+	cr_assert(eq(int, stoke_budget_parse(NULL, 0, NULL, &budget, NULL), 0));
 	cr_expect(eq(dbl, budget->alpha, 0.05));
 	cr_expect(eq(u32, budget->repeats, 3));
 	cr_expect(eq(int, budget->exposure, STOKE_EXPOSURE_AUTO));
@@ -41,7 +41,7 @@ Test(budget, no_file_means_half_a_point_and_a_twentieth)
 	cr_expect(eq(str, budget->rules[0].text, "default total +0.5pp 5%"));
 	cr_expect(eq(str, budget->rules[1].text, "default self +0.5pp 5%"));
 	cr_expect(eq(u32, budget->rules[0].line, 0));
-	budget_free(budget);
+	stoke_budget_free(budget);
 }
 
 Test(budget, every_rule_is_read)
@@ -86,7 +86,7 @@ Test(budget, every_rule_is_read)
 	cr_expect(eq(str, rule[7].reason, "PERF-1234: stricter"));
 	cr_expect(eq(str, rule[7].text, "allow parse self +5pp until 2027-03-31"));
 	cr_expect(eq(int, rule[8].kind, RULE_IGNORE));
-	budget_free(budget);
+	stoke_budget_free(budget);
 }
 
 Test(budget, one_default_holds_for_both_kinds)
@@ -96,7 +96,7 @@ Test(budget, one_default_holds_for_both_kinds)
 	cr_assert(eq(sz, budget->nr_rules, 2));
 	cr_expect(eq(str, budget->rules[1].text, "default self +2pp 10%"));
 	cr_expect(eq(u32, budget->rules[1].line, 0));
-	budget_free(budget);
+	stoke_budget_free(budget);
 }
 
 Test(budget, unknown_words_are_errors_with_their_line)
@@ -157,9 +157,9 @@ Test(budget, is_bounded)
 	cr_assert(ne(ptr, text, NULL));
 	for (int i = 0; i < 5000; i++)
 		size += (size_t)snprintf(text + size, 32, "ignore a%d\n", i);
-	cr_expect(eq(int, budget_parse(text, size, "b", &budget, &err), -EINVAL));
+	cr_expect(eq(int, stoke_budget_parse(text, size, "b", &budget, &err), -EINVAL));
 	cr_expect(eq(str, err.text, "b:4097: more than 4096 rules; globs take many names at once"));
 	memset(text, '\n', 2 << 20);
-	cr_expect(eq(int, budget_parse(text, 2 << 20, "b", &budget, &err), -EINVAL));
+	cr_expect(eq(int, stoke_budget_parse(text, 2 << 20, "b", &budget, &err), -EINVAL));
 	free(text);
 }

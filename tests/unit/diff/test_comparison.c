@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "format/read_write.h"
+
+#include <errno.h>
+#include <math.h>
+
+#include "diff/comparison.h"
+
+extern const struct format format_folded;
+
+TestSuite(comparison, .fini = check_leaks);
+
+static void add(struct stoke_profile *profile, const char *text)
+{
+	cr_assert(zero(int, read_bytes(profile, &format_folded, text, strlen(text), NULL, NULL)));
+}
+
+static struct stoke_profile *sides(const char *before, const char *after)
+{
+	struct stoke_profile *profile;
+
+	cr_assert(zero(int, stoke_profile_new(&profile)));
+	add(profile, before);
+	add(profile, after);
+	return profile;
+}
+
+static struct stoke_comparison *compare(
+	const struct stoke_profile *profile, const struct stoke_compare_options *options)
+{
+	struct stoke_comparison *comparison;
+	struct stoke_error err = {0};
+
+	cr_assert(zero(int, stoke_compare(profile, 1, options, &comparison, &err)), "%s", err.text);
+	return comparison;
+}
+
+/* The change of a function, NULL when it is no hypothesis. */
+static const struct change *change_of(
+	const struct stoke_comparison *comparison, enum hypothesis_kind kind, const char *name)
+{
+	const struct units *units = comparison->units;
+
+	for (size_t i = 0; i < units->nr_hypotheses; i++) {
+		const struct hypothesis *it = &units->hypotheses[i];
+
+		if (it->kind == kind && !it->sum &&
+			strcmp(strings_text(&comparison->profile->strings, it->name), name) == 0)
+			return &comparison->evidence->changes[i];
+	}
+	return NULL;
+}
+
+static void near(double value, double expected)
+{
+	cr_assert(lt(dbl, fabs(value - expected), 1e-9), "%.12g, not %.12g", value, expected);
+}
+
+Test(comparison, an_owner_and_its_kind_are_found)
+{
+	struct stoke_profile *profile = sides(
+		"main;parse;scan 100\nmain;render 900\n", "main;parse;scan 300\nmain;render 900\n");
+	struct stoke_comparison *comparison = compare(profile, NULL);
+	const struct owner *owner = comparison->cause->owners;
+	size_t size;
+
+	cr_assert(eq(sz, comparison->cause->nr_owners, 1));
+	cr_assert(eq(str,
+		(char *)tree_text(comparison->aligned->tree,
+			comparison->aligned->tree->name[owner->node], &size),
+		"scan"));
+	cr_assert(eq(int, owner->kind, CAUSE_SELF));
+	near(owner->before, 0.1);
+	near(owner->after, 0.25);
+	stoke_comparison_free(comparison);
+	stoke_profile_free(profile);
+}
+
+Test(comparison, one_capture_a_side_is_not_tested_without_its_time)
+{
+	struct stoke_profile *profile =
+		sides("main;a 900\nmain;b 100\n", "main;a 500\nmain;b 500\n");
+	struct stoke_comparison *comparison = compare(profile, NULL);
+
+	cr_assert(eq(int, comparison->too_few, 1));
+	cr_assert(zero(int, stoke_comparison_verdict(comparison)), "nothing is proven");
+	near(change_of(comparison, HYPOTHESIS_TOTAL, "b")->difference, 0.4);
+	stoke_comparison_free(comparison);
+	stoke_profile_free(profile);
+}
+
+Test(comparison, names_are_those_of_a_build_unless_the_jvms_differ)
+{
+	struct stoke_profile *profile =
+		sides("sun.misc.Unsafe.park 10\n", "sun.misc.Unsafe.park 10\n");
+	struct stoke_comparison *comparison = compare(profile, NULL);
+
+	cr_assert(eq(int, comparison->level, STOKE_NAMES_BUILD));
+	cr_assert(zero(int, comparison->level_chosen));
+	cr_assert(ne(ptr, (void *)change_of(comparison, HYPOTHESIS_TOTAL, "sun.misc.Unsafe.park"),
+		NULL));
+	stoke_comparison_free(comparison);
+
+	cr_assert(zero(int, profile_fact(profile, 0, "jvm", "1.8.0_202")));
+	cr_assert(zero(int, profile_fact(profile, 1, "jvm", "17.0.15+6")));
+	comparison = compare(profile, NULL);
+	cr_assert(eq(int, comparison->level, STOKE_NAMES_JDK));
+	cr_assert(eq(int, comparison->level_chosen, 1));
+	cr_assert(ne(ptr,
+		(void *)change_of(comparison, HYPOTHESIS_TOTAL, "jdk.internal.misc.Unsafe.park"),
+		NULL));
+	stoke_comparison_free(comparison);
+	stoke_profile_free(profile);
+}
+
+Test(comparison, aliases_join_what_no_rule_knows)
+{
+	static const char aliases[] = "old_* => new_name\n";
+	struct stoke_profile *profile = sides("m;old_name 10\n", "m;new_name 10\n");
+	struct stoke_comparison *comparison =
+		compare(profile, &(struct stoke_compare_options){
+					 .aliases = aliases, .aliases_size = sizeof(aliases) - 1});
+
+	near(change_of(comparison, HYPOTHESIS_TOTAL, "new_name")->difference, 0);
+	stoke_comparison_free(comparison);
+
+	cr_assert(eq(int,
+		stoke_compare(profile, 1,
+			&(struct stoke_compare_options){.aliases = "x y\n", .aliases_size = 4},
+			&comparison, NULL),
+		-EINVAL));
+	stoke_profile_free(profile);
+}
+
+Test(comparison, work_that_both_sides_say_is_what_counts_are_divided_by)
+{
+	struct stoke_profile *profile = sides("m;a 500\nm;b 500\n", "m;a 600\nm;b 600\n");
+	struct stoke_comparison *comparison;
+
+	cr_assert(zero(int, stoke_profile_set_work(profile, 100, NULL)));
+	comparison = compare(profile, NULL);
+	cr_assert(eq(int, comparison->units->exposure, STOKE_EXPOSURE_WORK));
+	near(change_of(comparison, HYPOTHESIS_TOTAL, "a")->before, 5);
+	near(change_of(comparison, HYPOTHESIS_TOTAL, "a")->after, 6);
+	stoke_comparison_free(comparison);
+
+	comparison =
+		compare(profile, &(struct stoke_compare_options){.exposure = STOKE_EXPOSURE_SHARE});
+	near(change_of(comparison, HYPOTHESIS_TOTAL, "a")->difference, 0);
+	stoke_comparison_free(comparison);
+	stoke_profile_free(profile);
+}
+
+Test(comparison, work_or_time_that_is_not_known_is_an_error_with_its_cure)
+{
+	struct stoke_profile *profile = sides("a 1\n", "a 1\n");
+	struct stoke_comparison *comparison;
+	struct stoke_error err = {0};
+
+	cr_assert(eq(int,
+		stoke_compare(profile, 1,
+			&(struct stoke_compare_options){.exposure = STOKE_EXPOSURE_WORK},
+			&comparison, &err),
+		-EINVAL));
+	cr_assert(eq(str, err.text,
+		"not every run says how much work it did: give --work-before and --work-after, or "
+		"record with --work"));
+	cr_assert(eq(int,
+		stoke_compare(profile, 1,
+			&(struct stoke_compare_options){.exposure = STOKE_EXPOSURE_TIME},
+			&comparison, &err),
+		-EINVAL));
+	cr_assert(eq(str, err.text,
+		"run 1 does not say how long it took: it cannot be compared by time; compare by "
+		"share"));
+	stoke_profile_free(profile);
+}
+
+Test(comparison, a_jvm_that_compiles_more_does_not_shrink_the_application)
+{
+	struct stoke_profile *profile = sides("main;a 300\nmain;b 700\nC2 CompilerThread0;f 1000\n",
+		"main;a 300\nmain;b 700\nC2 CompilerThread0;f 50\n");
+	struct stoke_comparison *comparison = compare(profile, NULL);
+
+	near(change_of(comparison, HYPOTHESIS_TOTAL, "a")->before, 0.3);
+	near(change_of(comparison, HYPOTHESIS_TOTAL, "a")->after, 0.3);
+	near(change_of(comparison, HYPOTHESIS_TOTAL, "[JIT compiler]")->before, 1);
+	near(change_of(comparison, HYPOTHESIS_TOTAL, "[JIT compiler]")->after, 0.05);
+	stoke_comparison_free(comparison);
+
+	comparison = compare(profile, &(struct stoke_compare_options){.flags = STOKE_JVM_THREADS});
+	near(change_of(comparison, HYPOTHESIS_TOTAL, "a")->before, 0.15);
+	stoke_comparison_free(comparison);
+	stoke_profile_free(profile);
+}
+
+Test(comparison, a_side_without_files_or_samples_is_an_error)
+{
+	struct stoke_profile *profile = sides("a 1\n", "a 0\n");
+	struct stoke_comparison *comparison;
+
+	cr_assert(eq(int, stoke_compare(profile, 0, NULL, &comparison, NULL), -EINVAL));
+	cr_assert(eq(int, stoke_compare(profile, 2, NULL, &comparison, NULL), -EINVAL));
+	cr_assert(eq(int, stoke_compare(profile, 1, NULL, &comparison, NULL), -ENODATA));
+	stoke_profile_free(profile);
+}
+
+Test(comparison, a_budget_makes_it_a_check)
+{
+	struct stoke_profile *profile = sides("a 5000\n", "a 5000\n");
+	struct stoke_comparison *comparison;
+	struct stoke_budget *budget;
+
+	cr_assert(zero(int, stoke_budget_parse(NULL, 0, NULL, &budget, NULL)));
+	comparison = compare(
+		profile, &(struct stoke_compare_options){.budget = budget, .today = "2026-11-30"});
+	cr_assert(eq(int, stoke_comparison_verdict(comparison), 3), "one run a side");
+	stoke_comparison_free(comparison);
+	stoke_budget_free(budget);
+	stoke_profile_free(profile);
+}
