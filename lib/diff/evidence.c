@@ -276,36 +276,67 @@ static double correlation_of(const struct units *units, unsigned first, unsigned
 	return square > 0 ? product / square : 0;
 }
 
-/* How noisy the sides are: against sampling alone, and against each other. */
-static void find_variation(struct weighing *w)
+static int by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static double median(double *values, size_t nr)
+{
+	qsort(values, nr, sizeof(*values), by_value);
+	return (values[(nr - 1) / 2] + values[nr / 2]) / 2;
+}
+
+/* How noisy a side is against sampling alone: of the functions' ratios the middle one, since some
+ * few of a JVM's vary a thousand times as much. */
+static int find_variation(struct weighing *w, unsigned side)
 {
 	struct evidence *evidence = w->evidence;
-	double before = 0, after = 0, noise[2] = {0, 0};
+	_cleanup_free_ double *ratios = calloc(evidence->nr_tested + 1, sizeof(*ratios));
+	size_t nr = 0;
 
+	if (!ratios)
+		return -ENOMEM;
+	evidence->variation[side] = NAN;
+	if (!evidence->nr_tested || w->labelling.nr[side] < 2)
+		return 0;
 	for (size_t h = 0; h < evidence->nr; h++) {
 		const struct change *change = &evidence->changes[h];
 		unsigned condition = w->units->hypotheses[h].condition;
-		double a = w->labelling.exposure[0][condition];
-		double b = w->labelling.exposure[1][condition];
+		double own = w->labelling.exposure[side][condition];
+		double other = w->labelling.exposure[!side][condition];
+
+		/* F is of both sides; each has the other's part of the exposure in it. */
+		if (in_family(w, h))
+			ratios[nr++] = (side ? change->variance_after : change->variance_before) /
+				       (change->floor * other / (own + other));
+	}
+	evidence->variation[side] = median(ratios, nr);
+	return 0;
+}
+
+/* How noisy the sides are against each other. */
+static void find_noise_ratio(struct weighing *w)
+{
+	struct evidence *evidence = w->evidence;
+	double noise[2] = {0, 0};
+
+	evidence->noise_ratio = NAN;
+	if (!evidence->nr_tested || !has_spread(w))
+		return;
+	for (size_t h = 0; h < evidence->nr; h++) {
+		const struct change *change = &evidence->changes[h];
 
 		if (!in_family(w, h))
 			continue;
-		/* F is of both sides; each has the other's part of the exposure in it. */
-		before += change->variance_before / (change->floor * b / (a + b));
-		after += change->variance_after / (change->floor * a / (a + b));
 		noise[0] += change->variance_before / change->floor;
 		noise[1] += change->variance_after / change->floor;
 	}
-	evidence->variation[0] = evidence->variation[1] = evidence->noise_ratio = NAN;
-	if (!evidence->nr_tested)
-		return;
-	if (w->labelling.nr[0] > 1)
-		evidence->variation[0] = before / (double)evidence->nr_tested;
-	if (w->labelling.nr[1] > 1)
-		evidence->variation[1] = after / (double)evidence->nr_tested;
-	if (has_spread(w) && noise[0] > 0)
+	if (noise[0] > 0)
 		evidence->noise_ratio = noise[1] / noise[0];
-	else if (has_spread(w))
+	else
 		evidence->noise_ratio = noise[1] > 0 ? INFINITY : 1;
 }
 
@@ -373,7 +404,9 @@ static int weigh(struct weighing *w)
 	evidence->dilution_grew = statistic_dilution(&w->statistic, &w->labelling, GREW);
 	evidence->dilution_shrank = statistic_dilution(&w->statistic, &w->labelling, SHRANK);
 	observe(w);
-	find_variation(w);
+	find_noise_ratio(w);
+	if (find_variation(w, 0) < 0 || find_variation(w, 1) < 0)
+		return -ENOMEM;
 	evidence->correlation[0] = correlation_of(units, 0, units->nr_before);
 	evidence->correlation[1] = correlation_of(units, units->nr_before, units->nr);
 	if (w->options->flags & EVIDENCE_NO_TEST)

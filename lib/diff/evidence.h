@@ -59,7 +59,7 @@ struct evidence {
 	double dilution_grew, dilution_shrank; /* s of either direction; 1 outside shares */
 	double correlation[2]; /* lag-1 of blocks, a side, raw: low by 1 / blocks; NAN where units
 				  are runs */
-	double variation[2]; /* mean of V / sampling error over what is tested, a side: how many
+	double variation[2]; /* median of V / sampling error over what is tested, a side: how many
 				times binomial; NAN: one unit, or nothing tested */
 	double noise_ratio; /* sum of V_B / F by sum of V_A / F: outside [1/4, 4] one side is far
 			       noisier; NAN as above */
