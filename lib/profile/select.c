@@ -30,6 +30,7 @@ struct select {
 	const struct stoke_profile *from;
 	const struct stoke_select_options *options;
 	select_pool *pool;
+	uint8_t *lone; /* threads that are their pool, once pools are asked for */
 	struct copy *copy; /* into the new profile */
 	uint8_t *function_has; /* flags of each function */
 	uint8_t *node_has; /* flags of each node's path */
@@ -45,6 +46,7 @@ struct select {
 static void select_done(struct select *select)
 {
 	copy_free(select->copy);
+	free(select->lone);
 	free(select->function_has);
 	free(select->node_has);
 	free(select->set_kept);
@@ -258,7 +260,8 @@ static int count_namesakes(const struct select *select, enum stoke_by by, uint8_
 /* Does the number stand behind this name? */
 static int is_numbered(enum stoke_by by, uint8_t namesakes)
 {
-	return namesakes > 1 && (by != STOKE_BY_PROCESS || namesakes <= MAX_NAMESAKES);
+	return namesakes > 1 && by != STOKE_BY_POOL &&
+	       (by != STOKE_BY_PROCESS || namesakes <= MAX_NAMESAKES);
 }
 
 /* The name of a set's root frame; 0 bytes: it has none. */
@@ -285,7 +288,7 @@ static size_t root_name(const struct select *select, enum stoke_by by, const uin
 	}
 	text = strings_text(&from->strings, name->str);
 	size = strings_size(&from->strings, name->str);
-	if (by == STOKE_BY_POOL)
+	if (by == STOKE_BY_POOL && !select->lone[name->str])
 		return select->pool(text, size, out, NAME_BYTES);
 	if (size > NAME_BYTES - 32)
 		size = NAME_BYTES - 32;
@@ -305,6 +308,8 @@ static int extend_chains(struct select *select, enum stoke_by by)
 	char name[NAME_BYTES];
 	int r = count_namesakes(select, by, &namesakes);
 
+	if (r >= 0 && by == STOKE_BY_POOL && !select->lone)
+		r = profile_lone_threads(select->from, select->pool, &select->lone);
 	for (uint32_t set = 0; r >= 0 && set < select->from->nr_label_sets; set++) {
 		size_t size =
 			select->set_kept[set] ? root_name(select, by, namesakes, set, name) : 0;

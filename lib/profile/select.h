@@ -11,4 +11,8 @@ typedef size_t select_pool(const char *name, size_t size, char *out, size_t room
 int profile_select(const struct stoke_profile *profile, const struct stoke_select_options *options,
 	select_pool *pool, struct stoke_profile **ret, struct stoke_error *err);
 
+/* By string: 1 for the name of a thread whose pool no other name shares. It is what such a pool is
+ * called. *ret is for free(). 0 or -ENOMEM. */
+int profile_lone_threads(const struct stoke_profile *profile, select_pool *pool, uint8_t **ret);
+
 #endif

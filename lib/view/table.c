@@ -13,6 +13,7 @@
 #include "base/cleanup.h"
 #include "names/group.h"
 #include "names/pools.h"
+#include "profile/select.h"
 
 #define GROUP_BYTES 256
 #define POOL_BYTES  256
@@ -308,7 +309,11 @@ static int collect(struct maker *maker, const struct stoke_profile *profile, con
 	enum table_of which, struct thread *threads, size_t *ret_nr)
 {
 	const char *key = which == TABLE_PROCESSES ? "process" : "thread";
+	_cleanup_free_ uint8_t *lone = NULL;
 	size_t nr = 0;
+
+	if (which == TABLE_POOLS && profile_lone_threads(profile, pool_of, &lone) < 0)
+		return -ENOMEM;
 
 	for (uint32_t set = 0; set < profile->nr_label_sets; set++) {
 		const struct label *label = profile_label(profile, set, key);
@@ -322,7 +327,7 @@ static int collect(struct maker *maker, const struct stoke_profile *profile, con
 			continue;
 		name = strings_text(&profile->strings, label->str);
 		size = strings_size(&profile->strings, label->str);
-		if (which == TABLE_POOLS) {
+		if (which == TABLE_POOLS && !lone[label->str]) {
 			size = pool_of(name, size, pool, sizeof(pool));
 			name = pool;
 		}

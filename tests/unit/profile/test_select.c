@@ -164,6 +164,22 @@ Test(select, roots_by_thread_have_numbers_only_where_names_are_shared)
 		"other;f 4\npool-1 (11);f 1\npool-1 (12);f 2\n");
 }
 
+Test(select, a_pool_of_one_name_is_called_by_it)
+{
+	static const struct sampled pools[] = {
+		{"f", "java", "http-1", 10, 11, 0, 0, 1},
+		{"f", "java", "http-2", 10, 12, 0, 0, 2},
+		{"f", "java", "http-1", 10, 11, 0, 1, 1},
+		{"f", "java", "VM Thread7", 10, 13, 0, 0, 4},
+		{"f", "java", "VM Thread7", 10, 14, 0, 0, 4},
+		{0},
+	};
+	const enum stoke_by by[] = {STOKE_BY_POOL};
+
+	assert_selects(pools, (struct stoke_select_options){.by = by, .nr_by = 1},
+		"VM Thread7;f 8\nhttp-*;f 4\n");
+}
+
 /* make -j8 runs thousands of compilers: two are told apart, two dozen are one. */
 Test(select, roots_by_process_have_no_numbers_where_many_share_a_name)
 {

@@ -181,6 +181,20 @@ Test(table, pools_count_their_threads)
 	cr_assert(eq(str, threads(TABLE_POOLS), "exec-* 19/19 x3 #-1\nmain 9/9 x2 #-1\n"));
 }
 
+Test(table, a_pool_of_one_name_is_called_by_it)
+{
+	struct stoke_profile *profile = folded_profile("unlabelled 7\n");
+	struct table *table = NULL;
+
+	thread(profile, "java", 10, "exec-1", 11, 4);
+	thread(profile, "java", 10, "exec-2", 12, 9);
+	thread(profile, "java", 10, "VM Thread7", 13, 1);
+	thread(profile, "java", 20, "VM Thread7", 23, 1);
+	cr_assert(eq(int, table_threads(profile, 0, TABLE_POOLS, &table), 0));
+	cr_assert(eq(str, listed(table), "exec-* 15/15 x2 #-1\nVM Thread7 4/4 x2 #-1\n"));
+	stoke_profile_free(profile);
+}
+
 Test(table, processes_gather_their_threads)
 {
 	cr_assert(eq(str, threads(TABLE_PROCESSES), "java 22/22 x1 #10\nnode 6/6 x1 #20\n"));
