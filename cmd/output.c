@@ -107,7 +107,7 @@ static int append_escape(
 	case 'p':
 		if (!names->pid)
 			return fail(err, -EINVAL,
-				"%%p in a file name: there is no PID before it starts; %%n is the "
+				"%%p in a file name: there is not one PID; %%n is the "
 				"name, %%t the time");
 		fprintf(out, "%d", (int)names->pid);
 		return 0;

@@ -399,7 +399,7 @@ static int add_named(const struct call *call, struct results *results, const cha
 	return results_add(results, &call->voice, path, values->format, 0);
 }
 
-int record_open_outputs(const struct call *call, struct results *results)
+int record_open_outputs(const struct call *call, struct results *results, pid_t command)
 {
 	const struct record_values *values = call->values;
 	_cleanup_free_ char *directory = NULL;
@@ -408,6 +408,8 @@ int record_open_outputs(const struct call *call, struct results *results)
 	int status = STATUS_DONE, elsewhere;
 
 	target_names(call, &names, name, sizeof(name));
+	if (!names.pid)
+		names.pid = command;
 	for (size_t i = 0; i < values->outputs.nr && !status; i++)
 		status = add_named(call, results, values->outputs.items[i], &names);
 	if (values->outputs.nr)

@@ -22,7 +22,8 @@ int record_run(const struct call *call);
 int record_check(const struct call *call);
 /* -p, -t or -a was given: a command behind "--" is only the window. */
 int record_has_target(const struct record_values *values);
-/* Each -o, or the two default files. An exit status. */
-int record_open_outputs(const struct call *call, struct results *results);
+/* Each -o, or the two default files, called by the PID of the target, or of the command. An exit
+ * status. */
+int record_open_outputs(const struct call *call, struct results *results, pid_t command);
 
 #endif

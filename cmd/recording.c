@@ -305,10 +305,8 @@ static void add_work(const struct recording *recording)
 static int record(struct recording *recording)
 {
 	_cleanup_profile_ struct stoke_profile *rooted = NULL;
-	int status = open_recorder(recording);
+	int status;
 
-	if (status)
-		return failed(recording, status);
 	say_header(recording);
 	status = run_noting_signals(recording);
 	if (status)
@@ -323,6 +321,38 @@ static int record(struct recording *recording)
 	return finish(recording, status);
 }
 
+static void wait_for_delay(const struct record_values *values)
+{
+	const struct timespec delay = {
+		.tv_sec = (time_t)(values->delay.value / NS_PER_S),
+		.tv_nsec = (long)(values->delay.value % NS_PER_S),
+	};
+
+	if (values->delay.value)
+		(void)nanosleep(&delay, NULL); /* only a signal that ends stoke cuts it short */
+}
+
+/* A command is there, and held, as soon as the recorder is: its files can be called by its PID. For
+ * others files come first: they are not kept waiting by what cannot be written. */
+static int prepare(struct recording *recording)
+{
+	const struct call *call = recording->call;
+	int status;
+
+	if (runs_target(recording)) {
+		status = open_recorder(recording);
+		if (status)
+			return status;
+		return record_open_outputs(
+			call, recording->results, stoke_recorder_command_pid(recording->recorder));
+	}
+	status = record_open_outputs(call, recording->results, 0);
+	if (status)
+		return status;
+	wait_for_delay(recording->values);
+	return open_recorder(recording);
+}
+
 int record_run(const struct call *call)
 {
 	struct record_values *values = call->values;
@@ -335,21 +365,11 @@ int record_run(const struct call *call)
 	if (results_new("Nothing was recorded; -o /tmp/", &results) < 0)
 		return say_error(&call->voice, STATUS_USAGE, "out of memory");
 	fill_options(&recording);
-	status = record_open_outputs(call, results);
-	if (status)
-		return failed(&recording, status);
+	recording.results = results;
+	status = prepare(&recording);
 	if (results_use_stdout(results))
 		recording.out = stderr;
-	if (values->delay.value) {
-		const struct timespec delay = {
-			.tv_sec = (time_t)(values->delay.value / NS_PER_S),
-			.tv_nsec = (long)(values->delay.value % NS_PER_S),
-		};
-
-		(void)nanosleep(&delay, NULL); /* only a signal that ends stoke cuts it short */
-	}
-	recording.results = results;
-	status = record(&recording);
+	status = status ? failed(&recording, status) : record(&recording);
 	stoke_profile_free(recording.profile);
 	stoke_recorder_close(recording.recorder);
 	return status;

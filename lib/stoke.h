@@ -79,6 +79,8 @@ int stoke_recorder_take(struct stoke_recorder *recorder, unsigned flags, struct 
 /* The command's wait status once it has ended: 0 and *ret, or -EAGAIN while it runs, -ENOENT
  * without a command. */
 int stoke_recorder_command_status(const struct stoke_recorder *recorder, int *ret);
+/* The command's PID, which it has before the start; 0 without a command. */
+pid_t stoke_recorder_command_pid(const struct stoke_recorder *recorder);
 /* Sends a signal to the command, if it runs. */
 void stoke_recorder_command_kill(struct stoke_recorder *recorder, int signal);
 void stoke_recorder_close(struct stoke_recorder *recorder);

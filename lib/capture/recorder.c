@@ -418,6 +418,11 @@ int stoke_recorder_command_status(const struct stoke_recorder *recorder, int *re
 	return targets_command_status(recorder->targets, ret);
 }
 
+pid_t stoke_recorder_command_pid(const struct stoke_recorder *recorder)
+{
+	return targets_command_pid(recorder->targets);
+}
+
 void stoke_recorder_command_kill(struct stoke_recorder *recorder, int signal)
 {
 	targets_command_kill(recorder->targets, signal);

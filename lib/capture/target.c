@@ -461,6 +461,11 @@ void targets_note_child(struct targets *targets)
 	targets->had_children = 1;
 }
 
+pid_t targets_command_pid(const struct targets *targets)
+{
+	return targets->command ? command_pid(targets->command) : 0;
+}
+
 int targets_command_status(const struct targets *targets, int *ret)
 {
 	if (!targets->command)

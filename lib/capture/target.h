@@ -42,6 +42,7 @@ int64_t targets_cpu_ns(struct targets *targets);
 /* A process was forked by a target. */
 void targets_note_child(struct targets *targets);
 
+pid_t targets_command_pid(const struct targets *targets); /* 0: there is none */
 int targets_command_status(const struct targets *targets, int *ret);
 void targets_command_kill(struct targets *targets, int signal);
 

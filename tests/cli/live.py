@@ -54,6 +54,19 @@ def templates(t):
         for n in names(t.folder)), names(t.folder))
 
 
+@case("a command's files are called by the PID that it has", live=True)
+def command_names(t):
+    ran = stoke(t.folder, "record", "--", "sh", "-c", "echo $$")
+    pid = int(ran.out.splitlines()[0])
+    t.expect("default names tell name and PID of the command", len(names(t.folder)) == 2 and all(
+        re.fullmatch((NAME % pid).replace("spin", "sh"), n) for n in names(t.folder)), (pid, names(t.folder)))
+    ran = stoke(t.folder, "record", "-q", "-o", "%p.folded", "--", "sh", "-c", "echo $$")
+    t.expect("%p too", (t.folder / f"{int(ran.out)}.folded").exists(), (ran.out, names(t.folder)))
+    ran = stoke(t.folder, "record", "-o", "/no/such/x.svg", "--", "touch", t.folder / "ran")
+    t.expect("what cannot be written is told before the command runs", ran.status == 125 and
+        not (t.folder / "ran").exists(), ran.describe())
+
+
 @case("-o - puts nothing but the file on standard output", live=True)
 def standard_output(t):
     with Program("spin", 60) as spin:
