@@ -206,7 +206,7 @@ def idle(t):
 @case("a second SIGINT ends stoke at once, and leaves nothing", live=True)
 def second_interrupt(t):
     # A command that ignores SIGINT keeps stoke waiting for its status.
-    started = Started(["record", "-o", "x.folded", "--", "sh", "-c", "trap '' INT; sleep 30"], t.folder)
+    started = Started(["record", "-o", "x.folded", "--", "sh", "-c", "trap '' INT; sleep 300"], t.folder)
     time.sleep(enough(1))
     started.process.send_signal(signal.SIGINT)
     end = time.monotonic() + enough(10)
