@@ -56,7 +56,7 @@ int stoke_profile_read(struct stoke_profile *profile, int fd,
 	input_close(input);
 	if (r < 0)
 		return r;
-	for (size_t i = nr_runs; i < profile->nr_runs; i++)
+	for (size_t i = nr_runs; options && options->duration_ns && i < profile->nr_runs; i++)
 		guess_start(&profile->runs[i], fd);
 	r = resolve_profile(profile, NULL, NULL);
 	return r < 0 ? fail(err, r, "out of memory") : 0;

@@ -32,12 +32,13 @@ struct foreign {
 	const char *cure;
 };
 
+#define UTF_16	    2 /* place in the list */
 #define MAGIC(text) text, sizeof(text) - 1
 static const struct foreign foreign_files[] = {
 	{MAGIC("PERFILE2"), "perf's binary format",
-		"perf script -i %s | stackcollapse-perf.pl | stoke flamegraph - -o x.svg"},
+		"perf script -i %s | stoke flamegraph - -o x.svg"},
 	{MAGIC("FLR\0"), "a recording of Java Flight Recorder", "jfrconv -o collapsed %s x.folded"},
-	{MAGIC("\xff\xfe"), "UTF-16 text", "iconv -f UTF-16 -t UTF-8 %s >x.folded"},
+	[UTF_16] = {MAGIC("\xff\xfe"), "UTF-16 text", "iconv -f UTF-16 -t UTF-8 %s >x.folded"},
 	{MAGIC("\xfe\xff"), "UTF-16 text", "iconv -f UTF-16 -t UTF-8 %s >x.folded"},
 	{MAGIC("\x7f"
 	       "ELF"),
@@ -85,35 +86,6 @@ static int starts_like(const uint8_t *start, size_t size, const struct foreign *
 	return 1;
 }
 
-/*
- * The text that perf script prints: a headline of a sample that ends in a colon, below it a frame:
- * white space and a hexadecimal address (perf-script(1)).
- */
-static int is_perf_script(const uint8_t *start, size_t size)
-{
-	const uint8_t *end = start + size, *line = start, *next;
-
-	for (; line < end && (*line == '#' || *line == '\n'); line = next + 1) {
-		next = memchr(line, '\n', (size_t)(end - line));
-		if (!next)
-			return 0;
-	}
-	next = line < end ? memchr(line, '\n', (size_t)(end - line)) : NULL;
-	if (!next)
-		return 0;
-	for (end = next; end > line && isspace(end[-1]); end--)
-		;
-	if (end == line || end[-1] != ':')
-		return 0;
-	line = next + 1;
-	end = start + size;
-	if (line == end || (*line != '\t' && *line != ' '))
-		return 0;
-	while (line < end && (*line == '\t' || *line == ' '))
-		line++;
-	return line < end && isxdigit(*line);
-}
-
 static int refuse(const char *name, const struct foreign *foreign, struct stoke_error *err)
 {
 	const char *hole = strstr(foreign->cure, "%s");
@@ -154,15 +126,13 @@ static const struct foreign *find_foreign(const uint8_t *start, size_t size)
 static int refuse_foreign(
 	const char *name, const uint8_t *start, size_t size, struct stoke_error *err)
 {
-	static const struct foreign perf_script = {MAGIC(""), "the text of perf script",
-		"stackcollapse-perf.pl %s | stoke flamegraph - -o x.svg"};
-
 	const struct foreign *foreign = find_foreign(start, size);
 
 	if (foreign)
 		return refuse(name, foreign, err);
-	if (is_perf_script(start, size))
-		return refuse(name, &perf_script, err);
+	/* UTF-16 without its mark: every other byte of plain letters is 0. */
+	if (size >= 8 && start[0] && !start[1] && start[2] && !start[3] && !start[5] && !start[7])
+		return refuse(name, &foreign_files[UTF_16], err);
 	while (size && isspace(*start)) {
 		start++;
 		size--;
@@ -204,7 +174,8 @@ int format_recognise(struct input *input, const struct format **ret, struct stok
 	}
 	if (!best)
 		return fail(err, -EINVAL,
-			"%s is no profile that stoke knows: it reads folded text and pprof",
+			"%s is no profile that stoke knows: it reads folded text, the text of "
+			"perf script, pprof and pictures that it drew",
 			input_name(input));
 	*ret = best;
 	return 0;

@@ -53,16 +53,27 @@ Test(format, every_format_says_what_it_is_and_has_a_suffix)
 
 Test(format, content_decides)
 {
-	const struct format *format = NULL;
+	static const struct {
+		const char *text, *name;
+	} cases[] = {
+		{"a;b 1\n", "folded"},
+		{"java 42 [001] 10.5: 10101010 cpu-clock: \n\t  ffffffff8 f (/x)\n", "perfscript"},
+		{"<?xml version=\"1.0\"?>\n<svg class=\"stoke\"></svg>\n", "svg"},
+	};
 
-	cr_assert(zero(int, recognise("a;b 1\n", 6, &format, NULL)));
-	cr_assert(eq(str, (char *)format->name, "folded"));
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		const struct format *format = NULL;
+
+		cr_assert(
+			zero(int, recognise(cases[i].text, strlen(cases[i].text), &format, NULL)));
+		cr_assert(eq(str, (char *)format->name, (char *)cases[i].name));
+	}
 }
 
 Test(format, files_of_others_are_named_with_the_way_to_read_them)
 {
 	REFUSE("PERFILE2\x68\0\0\0\0\0\0\0", "x is perf's binary format: perf script -i x | "
-					     "stackcollapse-perf.pl | stoke flamegraph - -o x.svg");
+					     "stoke flamegraph - -o x.svg");
 	REFUSE("FLR\0\0\2",
 		"x is a recording of Java Flight Recorder: jfrconv -o collapsed x x.folded");
 	REFUSE("\xff\xfe"
@@ -73,9 +84,10 @@ Test(format, files_of_others_are_named_with_the_way_to_read_them)
 	REFUSE("{\"$schema\": \"https://www.speedscope.app/file-format-schema.json\"}",
 		"x is JSON, which this version does not read: the tool that wrote x can write "
 		"folded text or pprof instead");
-	REFUSE("java 4242 [001] 10.5: 10101010 cpu-clock: \n\t  ffffffff8 native_write_msr "
-	       "([kernel.kallsyms])\n",
-		"x is the text of perf script: stackcollapse-perf.pl x | stoke flamegraph - -o "
-		"x.svg");
-	REFUSE("\0\0\0\0", "x is no profile that stoke knows: it reads folded text and pprof");
+	REFUSE("a\0;\0b\0 \0"
+	       "1\0\n\0",
+		"x is UTF-16 text: iconv -f UTF-16 -t UTF-8 x >x.folded");
+	REFUSE("\0\0\0\0",
+		"x is no profile that stoke knows: it reads folded text, the text of perf "
+		"script, pprof and pictures that it drew");
 }
