@@ -16,6 +16,9 @@ int array_grow(void **items, size_t *capacity, size_t nr, size_t extra, size_t s
 #define array_reserve(items, capacity, nr, extra)                                                  \
 	array_grow((void **)(items), (capacity), (nr), (extra), sizeof(**(items)))
 
+/* calloc() for tables that may be large: then in large pages, which come with far fewer faults. */
+void *array_new(size_t nr, size_t size);
+
 /* a * b and a + b, or -EOVERFLOW. */
 int size_multiply(size_t a, size_t b, size_t *ret);
 int size_add(size_t a, size_t b, size_t *ret);

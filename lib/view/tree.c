@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tree.c: from stacks by frame to a tree by name. Merged through the same child index as stacks,
- * pruned before anything is sorted, and sorted without comparing: names are ranked once, then one
- * counting sort of the nodes by rank puts every list of children in order. No recursion anywhere:
- * the depth of a stack is the target's choice.
+ * tree.c: from stacks by frame to a tree by name. Names are ranked once; then each node of the tree
+ * is a list of stacks, whose children are told apart by a stamp on their name: nothing is searched
+ * for, and what is written is depth first at once. No recursion anywhere: the depth of a stack is
+ * the target's choice.
  */
 #include "view/tree.h"
 
@@ -15,7 +15,20 @@
 #include "base/cleanup.h"
 #include "view/choose.h"
 
-#define NO_NODE UINT32_MAX
+#define NO_STACK UINT32_MAX
+
+/* A node before it is written. */
+struct kid {
+	uint32_t name, parent;
+	uint32_t stacks; /* the first of a list, or NO_STACK: what was left out */
+	uint64_t total[TREE_MAX_SIDES];
+};
+
+/* Where a name was met last. */
+struct stamp {
+	uint32_t parent; /* node + 1 */
+	uint32_t kid; /* index into the kids of it */
+};
 
 /* A tree in the making. */
 struct builder {
@@ -24,14 +37,18 @@ struct builder {
 	struct tree *tree;
 	size_t names_capacity;
 	uint32_t *name_of; /* class * strings + string -> index into names, 0: not yet */
-	uint64_t *raw; /* total of each stack, over all sides */
 	uint64_t *frame_weight; /* total of each frame */
 	uint64_t *kind_weight; /* name * NR_FUNCTION_KINDS + kind */
 	size_t kinds_capacity;
-	struct stacks merged; /* nodes by (parent, name), in the order they were met */
-	uint32_t *node_of; /* stack -> merged node */
-	uint64_t *self[TREE_MAX_SIDES], *total[TREE_MAX_SIDES];
-	uint32_t *first, *next; /* children, as lists */
+	uint32_t left_out; /* name; 0: none */
+	uint64_t *self[TREE_MAX_SIDES], *total[TREE_MAX_SIDES]; /* of each stack */
+	uint32_t *first, *next; /* children of a stack, those of weight */
+	uint32_t *same; /* the next stack of the same node */
+	uint16_t *
+		inner; /* functions of a stack's frame that are still to come; NULL: none has any */
+	struct stamp *stamps; /* of each name */
+	struct kid *kids; /* those to be written, the next one last */
+	size_t nr_kids, kids_capacity;
 };
 
 static uint64_t add_saturated(uint64_t a, uint64_t b)
@@ -130,175 +147,101 @@ static int name_of_function(
 	return 0;
 }
 
-/* The total of every stack, over all sides. */
-static int weigh_stacks(struct builder *b)
+static unsigned nr_functions(const struct frame *frame)
 {
-	const struct stacks *stacks = &b->profile->stacks;
-	const struct rows *rows = &b->profile->rows;
-	const uint64_t *value = rows->value[b->options->value];
-
-	b->raw = calloc(stacks->nr, sizeof(*b->raw));
-	if (!b->raw)
-		return -ENOMEM;
-	for (size_t i = 0; value && i < rows->nr; i++)
-		b->raw[rows->stack[i]] = add_saturated(b->raw[rows->stack[i]], value[i]);
-	for (size_t node = stacks->nr - 1; node > 0; node--) {
-		uint64_t *parent = &b->raw[stacks->parent[node]];
-
-		*parent = add_saturated(*parent, b->raw[node]);
-	}
-	return 0;
+	return frame->nr_functions ? frame->nr_functions : 1; /* nameless: one, which is "none" */
 }
 
-static int merge(struct builder *b)
+static int make_room(struct builder *b)
 {
-	const struct stacks *stacks = &b->profile->stacks;
-	size_t room;
-	int r;
+	size_t nr = b->profile->stacks.nr;
 
-	r = size_multiply(TREE_NR_CLASSES, b->profile->strings.nr, &room);
-	if (r < 0)
-		return r;
-	b->name_of = calloc(room, sizeof(*b->name_of));
-	b->node_of = calloc(stacks->nr, sizeof(*b->node_of));
-	b->frame_weight = calloc(b->profile->nr_frames, sizeof(*b->frame_weight));
-	if (!b->name_of || !b->node_of || !b->frame_weight)
-		return -ENOMEM;
-	for (size_t n = 1; n < stacks->nr; n++) {
-		const struct frame *frame = &b->profile->frames[stacks->frame[n]];
-		uint32_t node = b->node_of[stacks->parent[n]];
-		uint64_t *weight = &b->frame_weight[stacks->frame[n]];
-
-		if (!b->raw[n])
-			continue;
-		*weight = add_saturated(*weight, b->raw[n]);
-		/* A nameless frame is one node too: frame_function() answers "none". */
-		for (unsigned i = frame->nr_functions ? frame->nr_functions : 1; i-- > 0;) {
-			uint32_t name;
-
-			r = name_of_function(b, frame, i, b->raw[n], &name);
-			if (r < 0)
-				return r;
-			r = stacks_child(&b->merged, node, name, &node);
-			if (r < 0)
-				return r;
-		}
-		b->node_of[n] = node;
-	}
-	return 0;
-}
-
-static int columns_new(struct builder *b)
-{
-	/* Each node may get a child for what was cut off below it. */
-	size_t room;
-	int r;
-
-	r = size_multiply(b->merged.nr, 2, &room);
-	if (r < 0)
-		return r;
 	for (unsigned side = 0; side < b->tree->nr_sides; side++) {
-		b->self[side] = calloc(room, sizeof(uint64_t));
-		b->total[side] = calloc(room, sizeof(uint64_t));
+		b->self[side] = array_new(nr, sizeof(uint64_t));
+		b->total[side] = array_new(nr, sizeof(uint64_t));
 		if (!b->self[side] || !b->total[side])
 			return -ENOMEM;
 	}
-	b->first = malloc(room * sizeof(*b->first));
-	b->next = malloc(room * sizeof(*b->next));
-	return b->first && b->next ? 0 : -ENOMEM;
+	b->first = array_new(nr, sizeof(*b->first));
+	b->next = array_new(nr, sizeof(*b->next));
+	b->same = array_new(nr, sizeof(*b->same));
+	b->frame_weight = calloc(b->profile->nr_frames, sizeof(*b->frame_weight));
+	if (b->profile->nr_inlined > 1) {
+		b->inner = calloc(nr, sizeof(*b->inner));
+		if (!b->inner)
+			return -ENOMEM;
+	}
+	return b->first && b->next && b->same && b->frame_weight ? 0 : -ENOMEM;
 }
 
-static int weigh(struct builder *b)
+/* The totals of every stack and frame, and the lists of children. *ret: how many nodes at most. */
+static void weigh(struct builder *b, size_t *ret)
 {
+	const struct stacks *stacks = &b->profile->stacks;
 	const struct rows *rows = &b->profile->rows;
 	const uint64_t *value = rows->value[b->options->value];
-	int r;
+	size_t nr = 1;
 
-	r = columns_new(b);
-	if (r < 0)
-		return r;
 	for (size_t i = 0; value && i < rows->nr; i++) {
 		unsigned side = b->options->nr_before && rows->run[i] >= b->options->nr_before;
-		uint64_t *self = &b->self[side][b->node_of[rows->stack[i]]];
+		uint64_t *self = &b->self[side][rows->stack[i]];
 
 		*self = add_saturated(*self, value[i]);
 	}
-	for (unsigned side = 0; side < b->tree->nr_sides; side++) {
-		uint64_t *total = b->total[side];
+	for (size_t n = stacks->nr; n-- > 0;) {
+		uint32_t parent = stacks->parent[n];
+		uint64_t weight = 0;
 
-		for (size_t n = b->merged.nr - 1; n > 0; n--) {
-			uint64_t *parent = &total[b->merged.parent[n]];
+		for (unsigned side = 0; side < b->tree->nr_sides; side++) {
+			uint64_t *total = &b->total[side][n];
 
-			total[n] = add_saturated(total[n], b->self[side][n]);
-			*parent = add_saturated(*parent, total[n]);
+			*total = add_saturated(*total, b->self[side][n]);
+			weight = add_saturated(weight, *total);
+			if (n)
+				b->total[side][parent] =
+					add_saturated(b->total[side][parent], *total);
 		}
-		total[0] = add_saturated(total[0], b->self[side][0]);
+		if (!n || !weight)
+			continue;
+		b->next[n] = b->first[parent];
+		b->first[parent] = (uint32_t)n;
+		b->frame_weight[stacks->frame[n]] =
+			add_saturated(b->frame_weight[stacks->frame[n]], weight);
+		nr += nr_functions(&b->profile->frames[stacks->frame[n]]);
 	}
-	return 0;
+	*ret = nr;
 }
 
-static int is_narrow(const struct builder *b, size_t node)
+/* Each name gets the kind and the module that most of its weight has. */
+static int describe_names(struct builder *b)
 {
-	for (unsigned side = 0; side < b->tree->nr_sides; side++) {
-		if (b->total[side][node] &&
-			(double)b->total[side][node] >=
-				b->options->min_share * (double)b->total[side][0])
-			return 0;
-	}
-	return 1;
-}
-
-/* The child that keeps the sum of what is cut off below parent. */
-static int left_out(struct builder *b, uint32_t parent, uint32_t *name, uint32_t *ret)
-{
+	const struct stoke_profile *profile = b->profile;
+	_cleanup_free_ struct choose_weight *list = NULL;
+	size_t nr = 0, capacity = 0;
 	int r;
 
-	if (!*name) {
-		r = name_add(b, TREE_LEFT_OUT, TREE_MARK, name);
-		if (r < 0)
-			return r;
-	}
-	/* A node of its own even beside a function of that name, so it is not looked up. */
-	return stacks_append(&b->merged, parent, *name, ret);
-}
+	for (size_t f = 0; f < profile->nr_frames; f++) {
+		const struct frame *frame = &profile->frames[f];
 
-/*
- * Cuts what is narrower than min_share: marks it by first = NO_NODE (not to be linked) and gives
- * its sum to the parent's "[left out]" child. Parents come before children, and what lies below
- * something narrow is narrow, so one loop does.
- */
-static int prune(struct builder *b)
-{
-	size_t nr = b->merged.nr;
-	uint32_t name = 0;
-	_cleanup_free_ uint32_t *rest = NULL;
-	int r;
-
-	rest = calloc(nr, sizeof(*rest));
-	if (!rest)
-		return -ENOMEM;
-	for (size_t n = 0; n < nr; n++) {
-		uint32_t parent = b->merged.parent[n], to;
-
-		b->first[n] = 0;
-		if (!n || !is_narrow(b, n))
+		if (!b->frame_weight[f])
 			continue;
-		b->first[n] = NO_NODE;
-		if (b->first[parent] == NO_NODE)
-			continue;
-		if (!rest[parent]) {
-			r = left_out(b, parent, &name, &rest[parent]);
+		for (unsigned i = nr_functions(frame); i-- > 0;) {
+			uint32_t name;
+
+			r = name_of_function(b, frame, i, b->frame_weight[f], &name);
 			if (r < 0)
 				return r;
-		}
-		to = rest[parent];
-		b->first[to] = 0;
-		for (unsigned side = 0; side < b->tree->nr_sides; side++) {
-			uint64_t sum = add_saturated(b->self[side][to], b->total[side][n]);
-
-			b->self[side][to] = b->total[side][to] = sum;
+			if (!frame->module)
+				continue;
+			r = array_reserve(&list, &capacity, nr, 1);
+			if (r < 0)
+				return r;
+			list[nr++] =
+				(struct choose_weight){name, frame->module, b->frame_weight[f]};
 		}
 	}
+	choose_kinds(b->tree, b->kind_weight);
+	choose_modules(b->tree, list, nr);
 	return 0;
 }
 
@@ -322,15 +265,17 @@ static int by_text(const void *a, const void *b, void *of)
 		       : tree->names[x].name > tree->names[y].name;
 }
 
-/* Sorts the names, the root's first, and rewrites the nodes to the new order. */
+/* Sorts the names, the root's first, so that their order is that of their numbers. */
 static int rank_names(struct builder *b)
 {
 	struct tree *tree = b->tree;
+	size_t nr_of = (size_t)TREE_NR_CLASSES * b->profile->strings.nr;
 	_cleanup_free_ uint32_t *order = malloc(tree->nr_names * sizeof(*order));
 	_cleanup_free_ uint32_t *rank = malloc(tree->nr_names * sizeof(*rank));
 	struct tree_name *sorted = malloc(tree->nr_names * sizeof(*sorted));
 
-	if (!order || !rank || !sorted) {
+	b->stamps = calloc(tree->nr_names, sizeof(*b->stamps));
+	if (!order || !rank || !sorted || !b->stamps) {
 		free(sorted);
 		return -ENOMEM;
 	}
@@ -343,68 +288,182 @@ static int rank_names(struct builder *b)
 	}
 	free(tree->names);
 	tree->names = sorted;
-	for (size_t n = 1; n < b->merged.nr; n++)
-		b->merged.frame[n] = rank[b->merged.frame[n]];
+	for (size_t i = 0; i < nr_of; i++)
+		b->name_of[i] = rank[b->name_of[i]]; /* 0 stays */
+	b->left_out = rank[b->left_out];
 	return 0;
 }
 
-/* Links the children of every node, by rank: a counting sort, read backwards into lists. */
-static int link_children(struct builder *b)
+/* The name of the outermost function of a stack's frame that is still to come. */
+static uint32_t next_name(const struct builder *b, uint32_t stack)
 {
-	size_t nr = b->merged.nr, nr_names = b->tree->nr_names;
-	_cleanup_free_ uint32_t *start = calloc(nr_names + 1, sizeof(*start));
-	_cleanup_free_ uint32_t *order = malloc(nr * sizeof(*order));
+	const struct stoke_profile *profile = b->profile;
+	const struct frame *frame = &profile->frames[profile->stacks.frame[stack]];
+	const struct function *function = &profile->functions[frame_function(
+		profile, frame, b->inner ? b->inner[stack] : nr_functions(frame) - 1)];
+	enum tree_class class = class_of(frame, (enum function_kind)function->kind);
 
-	if (!start || !order)
-		return -ENOMEM;
-	for (size_t n = 0; n < nr; n++)
-		start[b->merged.frame[n] + 1]++;
-	for (size_t i = 1; i <= nr_names; i++)
-		start[i] += start[i - 1];
-	for (size_t n = 0; n < nr; n++)
-		order[start[b->merged.frame[n]]++] = (uint32_t)n;
-	for (size_t i = nr; i-- > 0;) {
-		uint32_t n = order[i];
+	return b->name_of[class * (size_t)profile->strings.nr + function->name];
+}
 
-		/* 0 ends a list: the root is nobody's child. */
-		if (!n || b->first[n] == NO_NODE)
-			continue;
-		b->next[n] = b->first[b->merged.parent[n]];
-		b->first[b->merged.parent[n]] = n;
+/* Puts a stack to the child of this node that has its name. first: of the node's kids. */
+static int add_kid(struct builder *b, uint32_t node, size_t first, uint32_t stack)
+{
+	uint32_t name = next_name(b, stack);
+	struct stamp *stamp = &b->stamps[name];
+	struct kid *kid;
+	int r;
+
+	if (stamp->parent != node + 1) {
+		if (b->nr_kids == b->kids_capacity) {
+			r = array_reserve(&b->kids, &b->kids_capacity, b->nr_kids, 1);
+			if (r < 0)
+				return r;
+		}
+		*stamp = (struct stamp){node + 1, (uint32_t)(b->nr_kids - first)};
+		b->kids[b->nr_kids++] =
+			(struct kid){.name = name, .parent = node, .stacks = NO_STACK};
 	}
+	kid = &b->kids[first + stamp->kid];
+	b->same[stack] = kid->stacks;
+	kid->stacks = stack;
+	for (unsigned side = 0; side < b->tree->nr_sides; side++)
+		kid->total[side] = add_saturated(kid->total[side], b->total[side][stack]);
 	return 0;
+}
+
+static int is_narrow(const struct builder *b, const struct kid *kid)
+{
+	for (unsigned side = 0; side < b->tree->nr_sides; side++) {
+		if (kid->total[side] &&
+			(double)kid->total[side] >=
+				b->options->min_share * (double)b->tree->total[side][0])
+			return 0;
+	}
+	return 1;
+}
+
+/* Kids narrower than min_share become one "[left out]", of its own even beside a function that is
+ * called so. */
+static int prune(struct builder *b, uint32_t node, size_t first)
+{
+	struct kid rest = {.name = b->left_out, .parent = node, .stacks = NO_STACK};
+	size_t nr = first;
+	int r;
+
+	for (size_t i = first; i < b->nr_kids; i++) {
+		const struct kid *kid = &b->kids[i];
+
+		if (!is_narrow(b, kid)) {
+			b->kids[nr++] = *kid;
+			continue;
+		}
+		for (unsigned side = 0; side < b->tree->nr_sides; side++)
+			rest.total[side] = add_saturated(rest.total[side], kid->total[side]);
+	}
+	if (nr == b->nr_kids)
+		return 0;
+	b->nr_kids = nr;
+	r = array_reserve(&b->kids, &b->kids_capacity, b->nr_kids, 1);
+	if (r >= 0)
+		b->kids[b->nr_kids++] = rest;
+	return r;
+}
+
+static int backwards(const void *a, const void *b)
+{
+	uint32_t x = ((const struct kid *)a)->name, y = ((const struct kid *)b)->name;
+
+	return x > y ? -1 : x < y;
+}
+
+/* Puts kids in the order in which they are taken: the last one first. Mostly they are sorted. */
+static void sort_kids(struct kid *kids, size_t nr)
+{
+	int rising = 1;
+
+	for (size_t i = 1; i < nr; i++)
+		rising &= kids[i - 1].name < kids[i].name;
+	if (!rising) {
+		qsort(kids, nr, sizeof(*kids), backwards);
+		return;
+	}
+	for (size_t i = 0, j = nr; i + 1 < j; i++) {
+		struct kid kid = kids[i];
+
+		kids[i] = kids[--j];
+		kids[j] = kid;
+	}
+}
+
+/* Finds the children of a node, and what is its own. */
+static int expand(struct builder *b, uint32_t node, uint32_t stack)
+{
+	struct tree *tree = b->tree;
+	size_t first = b->nr_kids;
+	int r = 0;
+
+	while (r >= 0 && stack != NO_STACK) {
+		uint32_t same = b->same[stack];
+
+		if (b->inner && b->inner[stack]) {
+			b->inner[stack]--;
+			r = add_kid(b, node, first, stack);
+			stack = same;
+			continue;
+		}
+		for (unsigned side = 0; side < tree->nr_sides; side++)
+			tree->self[side][node] =
+				add_saturated(tree->self[side][node], b->self[side][stack]);
+		for (uint32_t n = b->first[stack]; r >= 0 && n; n = b->next[n]) {
+			if (b->inner)
+				b->inner[n] =
+					(uint16_t)(nr_functions(
+							   &b->profile->frames[b->profile->stacks
+										       .frame[n]]) -
+						   1);
+			r = add_kid(b, node, first, n);
+		}
+		stack = same;
+	}
+	if (r >= 0 && b->options->min_share > 0)
+		r = prune(b, node, first);
+	if (r >= 0)
+		sort_kids(b->kids + first, b->nr_kids - first);
+	return r;
 }
 
 static int tree_reserve(struct tree *tree, size_t nr)
 {
-	tree->name = malloc(nr * sizeof(*tree->name));
-	tree->parent = malloc(nr * sizeof(*tree->parent));
-	tree->end = malloc(nr * sizeof(*tree->end));
-	tree->depth = malloc(nr * sizeof(*tree->depth));
+	tree->name = array_new(nr, sizeof(*tree->name));
+	tree->parent = array_new(nr, sizeof(*tree->parent));
+	tree->end = array_new(nr, sizeof(*tree->end));
+	tree->depth = array_new(nr, sizeof(*tree->depth));
 	if (!tree->name || !tree->parent || !tree->end || !tree->depth)
 		return -ENOMEM;
 	for (unsigned side = 0; side < tree->nr_sides; side++) {
-		tree->self[side] = malloc(nr * sizeof(uint64_t));
-		tree->total[side] = malloc(nr * sizeof(uint64_t));
+		tree->self[side] = array_new(nr, sizeof(uint64_t));
+		tree->total[side] = array_new(nr, sizeof(uint64_t));
 		if (!tree->self[side] || !tree->total[side])
 			return -ENOMEM;
 	}
 	return 0;
 }
 
-static int emit(const struct builder *b, uint32_t node, uint32_t parent, uint32_t *ret)
+/* Writes a node. What was left out is all its own. */
+static int emit(struct builder *b, const struct kid *kid, uint32_t *ret)
 {
 	struct tree *tree = b->tree;
 	uint32_t id = (uint32_t)tree->nr;
 
-	if (id && tree->depth[parent] == UINT16_MAX)
+	if (id && tree->depth[kid->parent] == UINT16_MAX)
 		return -E2BIG;
-	tree->name[id] = b->merged.frame[node];
-	tree->parent[id] = parent;
-	tree->depth[id] = id ? (uint16_t)(tree->depth[parent] + 1) : 0;
+	tree->name[id] = kid->name;
+	tree->parent[id] = kid->parent;
+	tree->depth[id] = id ? (uint16_t)(tree->depth[kid->parent] + 1) : 0;
 	for (unsigned side = 0; side < tree->nr_sides; side++) {
-		tree->self[side][id] = b->self[side][node];
-		tree->total[side][id] = b->total[side][node];
+		tree->self[side][id] = kid->stacks == NO_STACK ? kid->total[side] : 0;
+		tree->total[side][id] = kid->total[side];
 	}
 	tree->nr++;
 	*ret = id;
@@ -412,33 +471,24 @@ static int emit(const struct builder *b, uint32_t node, uint32_t parent, uint32_
 }
 
 /* Writes the nodes depth first. */
-static int flatten(struct builder *b)
+static int write_nodes(struct builder *b)
 {
+	struct kid kid = {0}; /* the root: stack 0 */
 	struct tree *tree = b->tree;
-	uint32_t node = 0, id;
+	uint32_t id;
 	int r;
 
-	r = tree_reserve(tree, b->merged.nr);
-	if (r < 0)
-		return r;
-	r = emit(b, 0, 0, &id);
-	while (r >= 0) {
-		uint32_t parent = id;
-
-		if (!b->first[node]) {
-			/* Up to the next node that has a sibling; id follows by its parents. */
-			while (node && !b->next[node]) {
-				node = b->merged.parent[node];
-				id = tree->parent[id];
-			}
-			if (!node)
-				break;
-			node = b->next[node];
-			parent = tree->parent[id];
-		} else {
-			node = b->first[node];
-		}
-		r = emit(b, node, parent, &id);
+	b->same[0] = NO_STACK;
+	for (unsigned side = 0; side < tree->nr_sides; side++)
+		kid.total[side] = b->total[side][0];
+	r = emit(b, &kid, &id);
+	if (r >= 0)
+		r = expand(b, id, 0);
+	while (r >= 0 && b->nr_kids) {
+		kid = b->kids[--b->nr_kids];
+		r = emit(b, &kid, &id);
+		if (r >= 0 && kid.stacks != NO_STACK)
+			r = expand(b, id, kid.stacks);
 	}
 	if (r < 0)
 		return r;
@@ -451,87 +501,72 @@ static int flatten(struct builder *b)
 	return 0;
 }
 
-/* Each name gets the kind and the module that most of its weight has. */
-static int describe_names(struct builder *b)
+/* The name of what was left out is there only where something was. */
+static void drop_left_out(struct builder *b)
 {
-	const struct stoke_profile *profile = b->profile;
-	_cleanup_free_ struct choose_weight *list = NULL;
-	size_t nr = 0, capacity = 0;
-	int r;
+	struct tree *tree = b->tree;
+	uint32_t name = b->left_out;
 
-	choose_kinds(b->tree, b->kind_weight);
-	for (size_t f = 1; f < profile->nr_frames; f++) {
-		const struct frame *frame = &profile->frames[f];
-
-		if (!b->frame_weight[f] || !frame->module)
-			continue;
-		for (unsigned i = frame->nr_functions ? frame->nr_functions : 1; i-- > 0;) {
-			uint32_t name;
-
-			r = name_of_function(b, frame, i, 0, &name);
-			if (r < 0)
-				return r;
-			r = array_reserve(&list, &capacity, nr, 1);
-			if (r < 0)
-				return r;
-			list[nr++] =
-				(struct choose_weight){name, frame->module, b->frame_weight[f]};
-		}
-	}
-	choose_modules(b->tree, list, nr);
-	return 0;
+	if (!name)
+		return;
+	for (size_t n = 0; n < tree->nr; n++)
+		if (tree->name[n] == name)
+			return;
+	for (size_t n = 0; n < tree->nr; n++)
+		tree->name[n] -= tree->name[n] > name;
+	memmove(tree->names + name, tree->names + name + 1,
+		(tree->nr_names - name - 1) * sizeof(*tree->names));
+	tree->nr_names--;
 }
 
 static int build(struct builder *b)
 {
 	uint32_t root;
-	int r;
+	size_t nr, room;
+	int r = size_multiply(TREE_NR_CLASSES, b->profile->strings.nr, &room);
 
-	r = stacks_init(&b->merged);
 	if (r < 0)
 		return r;
-	r = name_add(b, 0, TREE_MARK, &root);
+	b->name_of = calloc(room, sizeof(*b->name_of));
+	r = b->name_of ? make_room(b) : -ENOMEM;
+	if (r >= 0)
+		r = name_add(b, 0, TREE_MARK, &root);
 	if (r < 0)
 		return r;
 	b->tree->names[root].kind = FUNCTION_ROOT;
-	r = weigh_stacks(b);
-	if (r < 0)
-		return r;
-	r = merge(b);
-	if (r < 0)
-		return r;
+	weigh(b, &nr);
 	r = describe_names(b);
-	if (r < 0)
-		return r;
-	r = weigh(b);
-	if (r < 0)
-		return r;
-	r = prune(b);
-	if (r < 0)
-		return r;
-	r = rank_names(b);
-	if (r < 0)
-		return r;
-	r = link_children(b);
-	if (r < 0)
-		return r;
-	return flatten(b);
+	if (r >= 0 && b->options->min_share > 0)
+		r = name_add(b, TREE_LEFT_OUT, TREE_MARK, &b->left_out);
+	if (r >= 0)
+		r = rank_names(b);
+	/* Each node may get a child for what was cut off below it. */
+	if (r >= 0)
+		r = size_multiply(nr, b->options->min_share > 0 ? 2 : 1, &room);
+	if (r >= 0)
+		r = tree_reserve(b->tree, room);
+	if (r >= 0)
+		r = write_nodes(b);
+	if (r >= 0)
+		drop_left_out(b);
+	return r;
 }
 
 static void builder_done(struct builder *b)
 {
 	free(b->name_of);
-	free(b->raw);
 	free(b->frame_weight);
 	free(b->kind_weight);
-	free(b->node_of);
 	for (unsigned side = 0; side < TREE_MAX_SIDES; side++) {
 		free(b->self[side]);
 		free(b->total[side]);
 	}
 	free(b->first);
 	free(b->next);
-	stacks_done(&b->merged);
+	free(b->same);
+	free(b->inner);
+	free(b->stamps);
+	free(b->kids);
 }
 
 int tree_build(
