@@ -129,7 +129,7 @@ Test(stoke, what_is_no_profile_is_refused_by_its_name)
 Test(stoke, words_that_name_nothing_are_refused)
 {
 	refuse("fold", 0, "no format is called fold; stoke help formats lists them");
-	refuse("folded:x", 0, "folded has no options, so none called x");
+	refuse("folded:x", 0, "folded has no option x; it has: slices");
 	refuse("folded", 1, "no report is called folded; stoke help formats lists them");
 }
 
