@@ -19,6 +19,7 @@
 
 #define FEW_SAMPLES   100
 #define TARGET_BYTES  160 /* of a target's or module's name inside a sentence */
+#define FACT_BYTES    512 /* of one that is shown */
 #define DEFAULT_RATE  99
 #define HIGHEST_RATE  10000 /* that "record -F" takes */
 #define STALE_WARNING 1000 /* one frame in so many */
@@ -258,8 +259,8 @@ static int has_jit(const struct stoke_profile *profile, const struct jit *jit)
 	return 0;
 }
 
-/* Has a perf map's reader said already what it misses, and the cure? */
-static int has_finding(const struct stoke_profile *profile)
+/* What a perf map's reader says of what it misses, with the cure; NULL: nothing. */
+static const struct fact *map_finding(const struct stoke_profile *profile)
 {
 	for (size_t run = 0; run < profile->nr_runs; run++) {
 		for (size_t i = 0; i < profile->runs[run].nr_facts; i++) {
@@ -267,10 +268,21 @@ static int has_finding(const struct stoke_profile *profile)
 
 			if (strcmp(strings_text(&profile->strings, fact->key), "warning") == 0 &&
 				strstr(strings_text(&profile->strings, fact->value), ".map"))
-				return 1;
+				return fact;
 		}
 	}
-	return 0;
+	return NULL;
+}
+
+/* A fact as it may be shown. */
+static const char *fact_text(
+	const struct stoke_profile *profile, const struct fact *fact, char *out, size_t size)
+{
+	const char *value = strings_text(&profile->strings, fact->value);
+	size_t n = text_printable(out, size - 1, value, strnlen(value, FACT_BYTES - 1));
+
+	out[n == SIZE_MAX ? 0 : n] = '\0';
+	return out;
 }
 
 static void say_stacks(const struct stoke_profile *profile, const struct quality *sum,
@@ -304,7 +316,8 @@ static void say_jit(
 	const struct stoke_profile *profile, const struct quality *sum, struct quality_text *text)
 {
 	uint64_t frames = sum->count[QUALITY_FRAMES];
-	char share[32], cures[400] = "";
+	const struct fact *finding = map_finding(profile);
+	char share[32], cures[400] = "", out[FACT_BYTES * 6];
 	size_t n = 0, known = 0;
 
 	for (size_t i = 0; i < ARRAY_SIZE(jits); i++)
@@ -317,7 +330,8 @@ static void say_jit(
 	if (reaches(sum->count[QUALITY_UNNAMED_JIT], frames, 1))
 		say(text, "%s of frames in generated code that no perf map names%s%s",
 			text_share(share, sum->count[QUALITY_UNNAMED_JIT], frames),
-			has_finding(profile) ? "" : "; ", has_finding(profile) ? "" : cures);
+			finding ? ": " : "; ",
+			finding ? fact_text(profile, finding, out, sizeof(out)) : cures);
 	if (sum->count[QUALITY_STALE_JIT] > frames / STALE_WARNING)
 		say(text,
 			"%llu frames in generated code that changed hands around the sample: their "
@@ -362,20 +376,27 @@ static void say_names(const struct stoke_profile *profile, const struct quality 
 			most_in(profile, measured->unnamed_module, most, sizeof(most)));
 }
 
-static void say_facts(const struct stoke_profile *profile, struct quality_text *text)
+/* Is this said with the share of frames that it concerns, or is there no such share? */
+static int is_told(
+	const struct stoke_profile *profile, const struct quality *sum, const struct fact *fact)
 {
+	if (reaches(sum->count[QUALITY_UNNAMED_JIT], sum->count[QUALITY_FRAMES], 1))
+		return fact == map_finding(profile);
+	return strstr(strings_text(&profile->strings, fact->value), ".map: not there") != NULL;
+}
+
+static void say_facts(
+	const struct stoke_profile *profile, const struct quality *sum, struct quality_text *text)
+{
+	char out[FACT_BYTES * 6];
+
 	for (size_t run = 0; run < profile->nr_runs; run++) {
 		for (size_t i = 0; i < profile->runs[run].nr_facts; i++) {
 			const struct fact *fact = &profile->runs[run].facts[i];
-			const char *value = strings_text(&profile->strings, fact->value);
-			char out[512 * 6];
-			size_t n;
 
-			if (strcmp(strings_text(&profile->strings, fact->key), "warning") != 0)
-				continue;
-			n = text_printable(out, sizeof(out) - 1, value, strnlen(value, 511));
-			out[n == SIZE_MAX ? 0 : n] = '\0';
-			say(text, "%s", out);
+			if (strcmp(strings_text(&profile->strings, fact->key), "warning") == 0 &&
+				!is_told(profile, sum, fact))
+				say(text, "%s", fact_text(profile, fact, out, sizeof(out)));
 		}
 	}
 }
@@ -488,7 +509,7 @@ int quality_say(const struct stoke_profile *profile, struct quality_text *ret)
 	say_stacks(profile, &sum, &measured, ret);
 	say_names(profile, &sum, &measured, ret);
 	say_jit(profile, &sum, ret);
-	say_facts(profile, ret);
+	say_facts(profile, &sum, ret);
 	say_refused(profile, &sum, ret);
 	return 0;
 }

@@ -389,8 +389,8 @@ static void explain_error(const struct map *map, const char *path, char *text, s
 	case ENOENT:
 	case EISDIR:
 		(void)snprintf(text, size,
-			"%s: not there, so generated code has no names; java: jcmd %d "
-			"Compiler.perfmap, node: --perf-basic-prof, python: -X perf",
+			"%s: not there; java: jcmd %d Compiler.perfmap, node: --perf-basic-prof, "
+			"python: -X perf",
 			map->path[0], map->pid);
 		return;
 	case EPERM:

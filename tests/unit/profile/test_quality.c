@@ -363,8 +363,23 @@ Test(quality, what_a_perf_map_lacks_is_not_cured_twice)
 	fact("warning", "/tmp/perf-42.map: not there; java: jcmd 42 Compiler.perfmap");
 	plain_samples(100);
 	cr_assert(eq(str, said(),
-		"50.0 % of frames in generated code that no perf map names\n"
-		"/tmp/perf-42.map: not there; java: jcmd 42 Compiler.perfmap\n"));
+		"50.0 % of frames in generated code that no perf map names: /tmp/perf-42.map: not "
+		"there; java: jcmd 42 Compiler.perfmap\n"));
+}
+
+Test(quality, a_perf_map_that_nobody_needed_is_not_missed)
+{
+	uint64_t *count = begin();
+	const char *all;
+
+	count[QUALITY_FRAMES] = 10000;
+	count[QUALITY_UNNAMED_JIT] = 1;
+	fact("warning", "/tmp/perf-42.map: not there; java: jcmd 42 Compiler.perfmap");
+	fact("warning", "/tmp/perf-43.map is a symbolic link: ignored; delete it");
+	plain_samples(100);
+	all = said();
+	does_not_say(all, "perf-42");
+	says(all, "perf-43");
 }
 
 Test(quality, a_recording_of_nothing_has_no_stack_to_judge)
