@@ -244,6 +244,8 @@ static int read_segments(struct elf_file *file, const Elf64_Ehdr *header)
 		}
 		if (p.p_type == PT_GNU_EH_FRAME)
 			file->unwind = (struct elf_part){p.p_offset, p.p_filesz, p.p_vaddr};
+		if (p.p_type == PT_DYNAMIC)
+			file->dynamic = (struct elf_part){p.p_offset, p.p_filesz, p.p_vaddr};
 		if (p.p_type == PT_LOAD)
 			file->segments[file->nr_segments++] = (struct elf_segment){
 				.offset = p.p_offset,

@@ -49,6 +49,7 @@ struct elf_file {
 	struct elf_segment *segments;
 	size_t nr_segments;
 	struct elf_part unwind; /* PT_GNU_EH_FRAME; size 0: none */
+	struct elf_part dynamic; /* PT_DYNAMIC, likewise */
 	struct elf_section *sections; /* [0] is the file's own empty one */
 	size_t nr_sections;
 	char *names; /* contents of the section name table */

@@ -10,6 +10,7 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "elf/dynamic.h"
 
 #define MAX_TABLES  4
 #define MAX_NESTING 64 /* functions around one address that are looked at */
@@ -92,6 +93,19 @@ static unsigned rank(const Elf64_Sym *symbol)
 	}
 }
 
+/* Where there are no sections to ask. */
+static int in_code(const struct elf_file *file, uint64_t vaddr)
+{
+	for (size_t i = 0; i < file->nr_segments; i++) {
+		const struct elf_segment *segment = &file->segments[i];
+
+		if ((segment->flags & PF_X) && vaddr >= segment->vaddr &&
+			vaddr - segment->vaddr < segment->file_size)
+			return 1;
+	}
+	return 0;
+}
+
 static int is_function(const struct elf_file *file, const Elf64_Sym *symbol)
 {
 	switch (ELF64_ST_TYPE(symbol->st_info)) {
@@ -104,6 +118,8 @@ static int is_function(const struct elf_file *file, const Elf64_Sym *symbol)
 	}
 	/* Reserved indexes (absolute, common) are not code, and linked files have few enough
 	 * sections to do without SHN_XINDEX. */
+	if (!file->nr_sections && symbol->st_shndx && symbol->st_shndx < SHN_LORESERVE)
+		return in_code(file, symbol->st_value);
 	return symbol->st_shndx != SHN_UNDEF && symbol->st_shndx < file->nr_sections &&
 	       (file->sections[symbol->st_shndx].flags & SHF_EXECINSTR);
 }
@@ -148,26 +164,20 @@ static int find_names(const struct symbols *symbols, const struct elf_file *file
 	return 0;
 }
 
-int symbols_add(struct symbols *symbols, const struct elf_file *file, uint32_t type)
+/* The names are the next of symbols->names, filled in. How many came, or -ENOMEM. */
+static int add_table(struct symbols *symbols, uint64_t at, uint64_t left)
 {
-	const struct elf_section *table = elf_file_section_of(file, type);
-	size_t entry_size = file->is_64 ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym), before;
-	_cleanup_free_ uint8_t *chunk = NULL;
-	struct names *names = &symbols->names[symbols->nr_names];
-	uint64_t left, at;
+	const struct names *names = &symbols->names[symbols->nr_names];
+	const struct elf_file *file = names->file;
+	size_t entry_size = file->is_64 ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym);
+	size_t before = symbols->nr, want = CHUNK_SIZE / entry_size * entry_size;
+	_cleanup_free_ uint8_t *chunk = malloc(CHUNK_SIZE);
 	int r = 0;
 
-	if (!table || find_names(symbols, file, table, names) < 0 ||
-		table->entry_size != entry_size)
-		return 0;
-	chunk = malloc(CHUNK_SIZE);
 	if (!chunk)
 		return -ENOMEM;
 	symbols->nr_names++;
-	before = symbols->nr;
-	at = table->offset;
-	for (left = table->size; left >= entry_size && r >= 0;) {
-		size_t want = CHUNK_SIZE / entry_size * entry_size;
+	while (left >= entry_size && r >= 0) {
 		ssize_t n = elf_file_read_some(file, at, chunk, left < want ? left : want);
 
 		if (n < (ssize_t)entry_size)
@@ -182,9 +192,40 @@ int symbols_add(struct symbols *symbols, const struct elf_file *file, uint32_t t
 		at += (size_t)n;
 		left -= (size_t)n < left ? (size_t)n : left;
 	}
-	if (r == -ENOMEM)
-		return r;
-	return (int)(symbols->nr - before);
+	return r == -ENOMEM ? r : (int)(symbols->nr - before);
+}
+
+int symbols_add(struct symbols *symbols, const struct elf_file *file, uint32_t type)
+{
+	const struct elf_section *table = elf_file_section_of(file, type);
+	size_t entry_size = file->is_64 ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym);
+	struct names *names = &symbols->names[symbols->nr_names];
+
+	if (!table || find_names(symbols, file, table, names) < 0 ||
+		table->entry_size != entry_size)
+		return 0;
+	return add_table(symbols, table->offset, table->size);
+}
+
+int symbols_add_dynamic(struct symbols *symbols, const struct elf_file *file)
+{
+	const struct names *last =
+		symbols->nr_names ? &symbols->names[symbols->nr_names - 1] : NULL;
+	uint32_t first = last ? last->first + last->size : 0;
+	struct elf_dynamic dynamic;
+	uint64_t nr;
+
+	if (symbols->nr_names == MAX_TABLES || elf_dynamic_read(file, &dynamic) < 0 ||
+		dynamic.strings > file->size ||
+		dynamic.strings_size > file->size - dynamic.strings ||
+		dynamic.strings_size > UINT32_MAX - first)
+		return 0;
+	nr = elf_dynamic_count(file, &dynamic);
+	if (nr > ELF_MAX_SYMBOLS)
+		nr = ELF_MAX_SYMBOLS;
+	symbols->names[symbols->nr_names] =
+		(struct names){file, dynamic.strings, first, (uint32_t)dynamic.strings_size};
+	return add_table(symbols, dynamic.symbols, nr * sizeof(Elf64_Sym));
 }
 
 #define DIGIT_BITS 11

@@ -33,6 +33,8 @@ void symbols_free(struct symbols *symbols);
  * Returns how many came; 0 when the table is missing or lies; -ENOMEM.
  */
 int symbols_add(struct symbols *symbols, const struct elf_file *file, uint32_t type);
+/* Same, of what the dynamic linker reads: for files without section headers. */
+int symbols_add_dynamic(struct symbols *symbols, const struct elf_file *file);
 /* Makes what was added ready to be looked up. 0 or -ENOMEM. */
 int symbols_sort(struct symbols *symbols);
 size_t symbols_nr(const struct symbols *symbols);

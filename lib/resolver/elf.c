@@ -13,14 +13,21 @@
 
 #include "elf/debugfile.h"
 #include "elf/demangle.h"
+#include "elf/dynamic.h"
 #include "elf/file.h"
 #include "elf/starts.h"
 #include "elf/symbols.h"
 #include "resolver/resolver.h"
 
+/* A file may say that it has a million; each costs reading a table. */
+#define MAX_STUBS 4096
+
 struct state {
 	struct elf_file *file, *debug;
 	struct symbols *symbols;
+	struct elf_dynamic dynamic; /* of the file that runs; no symbols: there is none */
+	char plt[ELF_PLT_NAME_MAX];
+	unsigned nr_stubs; /* looked for so far */
 	struct starts *starts; /* read when the first function without a name is met */
 	int have_starts;
 	uint32_t function; /* last one found, 0: none */
@@ -72,6 +79,8 @@ static int collect(struct state *state, const struct module *module)
 	if (r)
 		return r < 0 ? r : 0;
 	r = symbols_add(state->symbols, state->file, SHT_DYNSYM);
+	if (!r && !state->file->nr_sections)
+		r = symbols_add_dynamic(state->symbols, state->file);
 	if (r < 0 || module->kind != MODULE_FILE)
 		return r;
 	r = debugfile_find(state->file, module->root_fd, module->path, &state->debug);
@@ -96,6 +105,8 @@ static int elf_open(const struct host *host, const struct module *module, void *
 	if (r == 0)
 		r = symbols_new(&state->symbols);
 	if (r == 0)
+		(void)elf_dynamic_read(state->file, &state->dynamic); /* or is linked statically */
+	if (r == 0)
 		r = collect(state, module);
 	if (r >= 0)
 		r = symbols_sort(state->symbols);
@@ -116,6 +127,30 @@ static void spell_out(struct state *state)
 	state->kind = r ? FUNCTION_CPP : FUNCTION_NATIVE;
 }
 
+/* A stub through which code calls another library has no symbol, but a name. */
+static int look_up_stub(struct state *state, uint64_t vaddr, struct symbol *ret)
+{
+	static const char suffix[] = "@plt";
+	size_t size = 0, bare;
+	int r;
+
+	if (state->dynamic.symbols && state->nr_stubs++ < MAX_STUBS)
+		size = elf_plt_name(state->file, &state->dynamic, vaddr, state->plt);
+	if (!size)
+		return 0;
+	*ret = (struct symbol){.name = state->plt, .name_size = size, .kind = FUNCTION_NATIVE};
+	bare = size - strlen(suffix);
+	state->function = 0; /* whose name gives up its place */
+	r = demangle(state->plt, bare, state->demangled);
+	if (r <= 0 || (size_t)r + sizeof(suffix) > sizeof(state->demangled))
+		return 1;
+	memcpy(state->demangled + r, suffix, sizeof(suffix));
+	*ret = (struct symbol){.name = state->demangled,
+		.name_size = (size_t)r + strlen(suffix),
+		.kind = FUNCTION_CPP};
+	return 1;
+}
+
 static int elf_lookup(
 	void *arg, uint64_t offset, struct symbol *ret, size_t max, enum resolver_miss *ret_miss)
 {
@@ -129,7 +164,7 @@ static int elf_lookup(
 		return 0;
 	function = symbols_locate(state->symbols, vaddr);
 	if (!function)
-		return 0;
+		return look_up_stub(state, vaddr, ret);
 	/* Offsets ascend, so most calls ask for the function of the one before. */
 	if (function != state->function) {
 		state->function = function;

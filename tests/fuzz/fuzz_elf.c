@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include "elf/debugfile.h"
+#include "elf/dynamic.h"
 #include "elf/file.h"
 #include "elf/starts.h"
 #include "elf/symbols.h"
@@ -16,12 +17,16 @@ static void look_up(const struct elf_file *file, const struct elf_file *debug)
 	struct symbols *symbols = NULL;
 	struct starts *starts = NULL;
 	struct elf_symbol symbol;
+	struct elf_dynamic dynamic;
+	char name[ELF_PLT_NAME_MAX];
 	uint64_t vaddr, start;
+	int linked = elf_dynamic_read(file, &dynamic) == 0;
 
 	if (symbols_new(&symbols) < 0)
 		return;
 	(void)symbols_add(symbols, file, SHT_SYMTAB); /* what comes is looked up */
 	(void)symbols_add(symbols, file, SHT_DYNSYM);
+	(void)symbols_add_dynamic(symbols, file);
 	if (debug)
 		(void)symbols_add(symbols, debug, SHT_SYMTAB);
 	(void)starts_open(file, &starts);
@@ -34,6 +39,8 @@ static void look_up(const struct elf_file *file, const struct elf_file *debug)
 			function = symbols_locate(symbols, vaddr);
 			if (function)
 				(void)symbols_read(symbols, function, &symbol);
+			if (!function && linked && offset < 4096)
+				(void)elf_plt_name(file, &dynamic, vaddr, name);
 			if (starts)
 				(void)starts_find(starts, vaddr, &start);
 		}

@@ -2,6 +2,7 @@
 /* A library whose functions are seen from outside, seen only in .symtab, or not at all; it tells a
  * test where they are, so that no ELF reader is needed to know what is right. */
 #include <stddef.h>
+#include <stdlib.h>
 
 static volatile unsigned long sink;
 
@@ -48,4 +49,11 @@ const void *address_of(int which)
 	default:
 		return NULL;
 	}
+}
+
+/* By way of the PLT. */
+const char *api_calls(void);
+const char *api_calls(void)
+{
+	return getenv("HOME");
 }

@@ -17,6 +17,10 @@ gcc $cflags -Wl,-Ttext-segment=0x34fd200000 -o "$dir/based.so" "$source"
 gcc $cflags -Wl,-z,noseparate-code -o "$dir/together.so" "$source"
 gcc $cflags -Wl,-z,separate-code -o "$dir/apart.so" "$source"
 gcc $cflags -fno-toplevel-reorder -Wl,--build-id=none -s -o "$dir/stripped.so" "$source"
+# Without section headers, as packers and some stripping leave it: e_shoff, e_shnum, e_shstrndx.
+cp "$dir/stripped.so" "$dir/headless.so"
+head -c 8 /dev/zero | dd of="$dir/headless.so" bs=1 seek=40 conv=notrunc 2>/dev/null
+head -c 4 /dev/zero | dd of="$dir/headless.so" bs=1 seek=60 conv=notrunc 2>/dev/null
 
 # MiniDebugInfo, as Fedora makes it: what .dynsym does not have, packed.
 gcc $cflags -o "$dir/mini.so" "$source"

@@ -159,3 +159,34 @@ Test(resolver_elf, says_why_a_file_gives_nothing)
 	gone.open_error = EACCES;
 	cr_assert(eq(int, resolver_elf.open(NULL, &gone, &state), -EACCES));
 }
+
+/* Places of a file that have this name. */
+static int count_named(const char *file, const char *name)
+{
+	int nr = 0;
+
+	open_file(file);
+	for (uint64_t offset = 0; offset < 0x4000; offset += 8)
+		nr += strcmp(at(offset), name) == 0;
+	close_file();
+	return nr;
+}
+
+Test(resolver_elf, stubs_of_the_plt_have_the_name_of_what_they_call)
+{
+	static const char *const names[] = {"lld.so", "together.so", "stripped.so", "headless.so"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		/* A stub is 16 bytes, or 8; with .plt.sec the lazy ones before it have no name. */
+		cr_assert(ge(int, count_named(names[i], "getenv@plt"), 1), "%s", names[i]);
+		cr_assert(le(int, count_named(names[i], "getenv@plt"), 2), "%s", names[i]);
+	}
+}
+
+Test(resolver_elf, a_file_without_section_headers_has_its_dynamic_symbols)
+{
+	cr_assert(ge(int, count_named("headless.so", "api_first"), 1));
+	cr_assert(eq(int, count_named("headless.so", "api_last"),
+		count_named("stripped.so", "api_last")));
+	cr_assert(eq(int, count_named("headless.so", "secret_hot"), 0));
+}
