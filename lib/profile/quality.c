@@ -473,6 +473,25 @@ static void say_few(
 		chance_points(samples), cure_of_few(profile));
 }
 
+/* Sums stay at 2^64 - 1, so rows beyond are missing from them. How many did not fit in. */
+static void say_overflow(const struct stoke_profile *profile, struct quality_text *text)
+{
+	const uint64_t *values =
+		profile->nr_values ? profile->rows.value[profile->default_value] : NULL;
+	unsigned long long nr = 0;
+	uint64_t sum = 0;
+
+	for (size_t i = 0; values && i < profile->rows.nr; i++) {
+		if (values[i] == UINT64_MAX || __builtin_add_overflow(sum, values[i], &sum))
+			nr++;
+	}
+	if (nr)
+		say(text,
+			"%llu count%s beyond the 18,446,744,073,709,551,615 that a sum can hold: "
+			"sums stop there, and shares are wrong",
+			nr, nr == 1 ? "" : "s");
+}
+
 static void say_refused(
 	const struct stoke_profile *profile, const struct quality *sum, struct quality_text *text)
 {
@@ -510,6 +529,7 @@ int quality_say(const struct stoke_profile *profile, struct quality_text *ret)
 	say_names(profile, &sum, &measured, ret);
 	say_jit(profile, &sum, ret);
 	say_facts(profile, &sum, ret);
+	say_overflow(profile, ret);
 	say_refused(profile, &sum, ret);
 	return 0;
 }

@@ -439,3 +439,15 @@ Test(quality, more_sentences_than_there_is_room_for_end_at_the_limit)
 	(void)said();
 	cr_assert(eq(sz, text.nr, QUALITY_MAX_SENTENCES));
 }
+
+Test(quality, sums_that_do_not_fit_are_told)
+{
+	(void)begin();
+	plain_samples(UINT64_MAX - 1);
+	does_not_say(said(), "a sum can hold");
+	(void)begin();
+	plain_samples(UINT64_MAX - 1);
+	samples((struct place[]){{"other", FUNCTION_NATIVE, NULL}, {0}}, 2, "app");
+	says(said(), "1 count beyond the 18,446,744,073,709,551,615 that a sum can hold: sums stop "
+		     "there, and shares are wrong\n");
+}
