@@ -101,6 +101,8 @@ static int open_candidate(const struct elf_file *file, int root_fd, const char *
 		return 0;
 	}
 	elf_file_close(found);
+	if (r == 0)
+		return -ESTALE;
 	return r == -ENOMEM ? r : -ENOENT;
 }
 
@@ -150,8 +152,8 @@ static int find_by_link(
 	} places[] = {{"", ""}, {"", "/.debug"}, {"/usr/lib/debug", ""}};
 	const char *slash = path ? strrchr(path, '/') : NULL;
 	char name[NAME_MAX + 1], candidate[2 * PATH_MAX];
+	int r, none = -ENOENT;
 	uint32_t crc;
-	int r;
 
 	if (!slash || path[0] != '/' || slash - path > PATH_MAX)
 		return -ENOENT;
@@ -167,8 +169,10 @@ static int find_by_link(
 		r = open_candidate(file, root_fd, candidate, &crc, ret);
 		if (r == 0 || r == -ENOMEM)
 			return r;
+		if (r == -ESTALE)
+			none = r;
 	}
-	return -ENOENT;
+	return none;
 }
 
 int debugfile_find(
@@ -185,7 +189,7 @@ int debugfile_find(
 			return r;
 	}
 	r = find_by_link(file, root_fd, path, ret);
-	return r == 0 || r == -ENOMEM ? r : -ENOENT;
+	return r == 0 || r == -ENOMEM || r == -ESTALE ? r : -ENOENT;
 }
 
 static void end_decoder(lzma_stream *stream)

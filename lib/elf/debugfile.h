@@ -17,7 +17,8 @@
  * The separate debug file: by build id below /usr/lib/debug/.build-id, in the target's root and
  * then in ours; by .gnu_debuglink beside the file, in .debug/ there and below /usr/lib/debug. It
  * has to have the build id of the file, or where one has none, the CRC in the link. root_fd: the
- * target's root, -1 for ours; path: of the file, seen from there. -ENOENT: there is none.
+ * target's root, -1 for ours; path: of the file, seen from there. -ENOENT: there is none; -ESTALE:
+ * there is one at the end of the link, of another build.
  */
 int debugfile_find(
 	const struct elf_file *file, int root_fd, const char *path, struct elf_file **ret);

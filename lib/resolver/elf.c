@@ -7,6 +7,7 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -28,6 +29,7 @@ struct state {
 	struct elf_dynamic dynamic; /* of the file that runs; no symbols: there is none */
 	char plt[ELF_PLT_NAME_MAX];
 	unsigned nr_stubs; /* looked for so far */
+	char note[320]; /* for the user; "": nothing */
 	struct starts *starts; /* read when the first function without a name is met */
 	int have_starts;
 	uint32_t function; /* last one found, 0: none */
@@ -84,7 +86,12 @@ static int collect(struct state *state, const struct module *module)
 	if (r < 0 || module->kind != MODULE_FILE)
 		return r;
 	r = debugfile_find(state->file, module->root_fd, module->path, &state->debug);
-	if (r == -ENOENT)
+	if (r == -ESTALE)
+		(void)snprintf(state->note, sizeof(state->note),
+			"the debug file of %.200s is of another build (its build id or CRC "
+			"differs): not used; install the one that fits",
+			module->path);
+	if (r == -ENOENT || r == -ESTALE)
 		r = debugfile_unpack(state->file, &state->debug);
 	if (r < 0)
 		return r == -ENOENT ? 0 : r;
@@ -201,11 +208,19 @@ static int elf_locate(void *arg, uint64_t offset, uint64_t *ret)
 	return 0;
 }
 
+static const char *elf_explain(const void *arg)
+{
+	const struct state *state = arg;
+
+	return state->note[0] ? state->note : NULL;
+}
+
 const struct resolver resolver_elf = {
 	.name = "elf",
 	.summary = "names from ELF files: their own, those of debug files, MiniDebugInfo, the vDSO",
 	.open = elf_open,
 	.lookup = elf_lookup,
 	.locate = elf_locate,
+	.explain = elf_explain,
 	.close = elf_close,
 };

@@ -21,6 +21,7 @@ STOKE_RESOLVERS(DECLARE)
 const struct resolver *const resolvers[] = {STOKE_RESOLVERS(ENTRY)};
 const size_t nr_resolvers = ARRAY_SIZE(resolvers);
 
+#define MAX_NOTES   4
 #define MAX_SYMBOLS 64 /* functions inlined into each other at one place */
 #define VSYSCALL    0xffffffffff600000u /* its one page, on x86-64, in no file */
 
@@ -200,17 +201,33 @@ static int name_frame(
 	return mark_unknown(profile, item, opened, miss);
 }
 
+/* What a resolver says of a module becomes a warning of the run; of many modules, the first. */
+static int take_note(struct stoke_profile *profile, const struct opened *opened, unsigned *nr)
+{
+	const char *note = NULL;
+
+	if (opened->resolver && opened->resolver->explain && profile->nr_runs && *nr < MAX_NOTES)
+		note = opened->resolver->explain(opened->state);
+	if (!note)
+		return 0;
+	++*nr;
+	return profile_fact(profile, 0, "warning", note);
+}
+
 /* Names all of the list; causes[frame] becomes the count of each that stays unknown. */
 static int name_all(struct stoke_profile *profile, const struct host *host,
 	struct resolve_ahead *ahead, const struct nameless *list, size_t nr, uint8_t *causes)
 {
 	struct opened opened = {0};
+	unsigned nr_notes = 0;
 	int r = 0;
 
 	for (size_t i = 0; i < nr && r >= 0; i++) {
 		if (!i || list[i].module != list[i - 1].module) {
 			close_module(&opened);
 			r = open_module(host, &profile->modules[list[i].module], ahead, &opened);
+			if (r >= 0)
+				r = take_note(profile, &opened, &nr_notes);
 			if (r < 0)
 				break;
 		}

@@ -31,6 +31,9 @@ struct resolver {
 	 * can be found again: the start of the function around it where that is known, so that one
 	 * function is one frame. 0, -ENOENT, -ENOMEM. NULL: at the offset itself. */
 	int (*locate)(void *state, uint64_t offset, uint64_t *ret);
+	/* What the user should know of this module's names, borrowed; NULL: nothing. The slot may
+	 * be NULL too. */
+	const char *(*explain)(const void *state);
 	void (*close)(void *state);
 };
 

@@ -70,7 +70,7 @@ Test(debugfile, of_another_build_is_not_used)
 {
 	struct elf_file *debug = NULL;
 
-	cr_assert(eq(int, find("wrong", &debug), -ENOENT));
+	cr_assert(eq(int, find("wrong", &debug), -ESTALE));
 	cr_assert(eq(ptr, debug, NULL));
 }
 
