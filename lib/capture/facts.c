@@ -10,6 +10,7 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "capture/generated.h"
+#include "capture/jvm.h"
 #include "capture/recorder.h"
 
 #define DEFAULT_RATE_HZ 99
@@ -121,6 +122,23 @@ static int add_command(struct stoke_recorder *recorder)
 	return profile_fact(recorder->profile, 0, "command", text);
 }
 
+/* The JVMs whose code was sampled: names differ from one to the next. */
+static int add_jvm(struct stoke_recorder *recorder)
+{
+	const struct stoke_profile *profile = recorder->profile;
+	char text[256] = "", version[JVM_VERSION_MAX];
+	size_t used = 0;
+
+	for (size_t i = 1; i < profile->nr_modules && used < sizeof(text); i++) {
+		if (!jvm_is_module(&profile->modules[i]) ||
+			jvm_version(&profile->modules[i], version) < 0 || strstr(text, version))
+			continue;
+		used += (size_t)snprintf(
+			text + used, sizeof(text) - used, "%s%s", used ? ", " : "", version);
+	}
+	return used ? add_fact(recorder, "jvm", "%s", text) : 0;
+}
+
 static int add_warnings(struct stoke_recorder *recorder)
 {
 	struct generated_findings findings;
@@ -195,6 +213,8 @@ int recorder_state_facts(struct stoke_recorder *recorder)
 		r = add_scope(recorder);
 	if (r >= 0)
 		r = add_fact(recorder, "stoke", "%s", STOKE_VERSION);
+	if (r >= 0)
+		r = add_jvm(recorder);
 	if (r >= 0)
 		r = add_state(recorder);
 	if (r >= 0)
