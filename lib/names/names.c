@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "names/alias.h"
 #include "names/canonical.h"
+#include "names/native.h"
 #include "names/nodes.h"
 #include "names/rule.h"
 #include "profile/copy.h"
@@ -41,6 +42,7 @@ struct rewrite {
 	struct copy *copy;
 	struct strings names; /* canonical ones */
 	uint32_t *name_of; /* function -> id of names */
+	uint8_t *is_vm; /* function is HotSpot's own */
 	uint32_t *entry_of; /* class * names + name -> entry, 0: none yet */
 	uint8_t *seen; /* class * strings + string: this raw name is counted */
 	struct entry *entries; /* [0] is none */
@@ -55,6 +57,7 @@ static void rewrite_done(struct rewrite *rewrite)
 	copy_free(rewrite->copy);
 	strings_done(&rewrite->names);
 	free(rewrite->name_of);
+	free(rewrite->is_vm);
 	free(rewrite->entry_of);
 	free(rewrite->seen);
 	free(rewrite->entries);
@@ -98,25 +101,64 @@ static int is_code(uint32_t kind)
 	return kind != FUNCTION_MARK && kind != FUNCTION_ROOT;
 }
 
-/* The canonical name of each function. A frame without one is unknown. */
-static int name_functions(struct rewrite *rewrite)
+static const char *file_name(const char *path)
+{
+	const char *slash = path ? strrchr(path, '/') : NULL;
+
+	return slash ? slash + 1 : path ? path : "";
+}
+
+/* Which functions are HotSpot's own, as far as the profile knows modules. */
+static void find_vm(struct rewrite *rewrite)
+{
+	const struct stoke_profile *from = rewrite->from;
+
+	for (size_t i = 1; i < from->nr_frames; i++) {
+		const struct frame *frame = &from->frames[i];
+
+		if (!frame->module ||
+			strcmp(file_name(from->modules[frame->module].path), "libjvm.so") != 0)
+			continue;
+		for (unsigned f = 0; f < frame->nr_functions; f++)
+			rewrite->is_vm[frame_function(from, frame, f)] = 1;
+	}
+}
+
+/* The canonical name of a function, borrowed until the next. */
+static int name_function(struct rewrite *rewrite, struct canonical *canonical, size_t id,
+	const char **ret, size_t *ret_size)
 {
 	const struct stoke_profile *from = rewrite->from;
 	const struct names_options *options = rewrite->options;
+	const struct function *function = &from->functions[id];
+	int r;
+
+	*ret = strings_text(&from->strings, function->name);
+	*ret_size = strings_size(&from->strings, function->name);
+	if (!is_code(function->kind))
+		return 0;
+	/* Its functions get and lose parameters with each release, mostly "JavaThread *". */
+	if (options->level == STOKE_NAMES_JDK && rewrite->is_vm[id])
+		*ret_size = native_short(*ret, *ret_size, ret);
+	r = canonical_name(canonical, *ret, *ret_size,
+		options->level ? options->level : STOKE_NAMES_BUILD, ret, ret_size);
+	if (r >= 0 && options->aliases)
+		(void)aliases_find(options->aliases, *ret, *ret_size, ret, ret_size);
+	return r;
+}
+
+/* A frame without a name is unknown. */
+static int name_functions(struct rewrite *rewrite)
+{
 	struct canonical canonical = {0};
 	int r = strings_add(&rewrite->names, "[unknown]", 9, &rewrite->name_of[0]);
 
-	for (size_t i = 1; r >= 0 && i < from->nr_functions; i++) {
-		const struct function *function = &from->functions[i];
-		const char *text = strings_text(&from->strings, function->name);
-		size_t size = strings_size(&from->strings, function->name);
+	find_vm(rewrite);
+	for (size_t i = 1; r >= 0 && i < rewrite->from->nr_functions; i++) {
+		const char *text;
+		size_t size;
 
-		if (is_code(function->kind)) {
-			r = canonical_name(&canonical, text, size,
-				options->level ? options->level : STOKE_NAMES_BUILD, &text, &size);
-			if (r >= 0 && options->aliases)
-				(void)aliases_find(options->aliases, text, size, &text, &size);
-		}
+		r = name_function(rewrite, &canonical, i, &text, &size);
 		if (r >= 0)
 			r = strings_add(&rewrite->names, text, size, &rewrite->name_of[i]);
 	}
@@ -162,13 +204,6 @@ static uint8_t better_kind(uint32_t a, uint32_t b)
 	if (b >= NR_FUNCTION_KINDS)
 		return (uint8_t)a;
 	return (uint8_t)(rank[b] > rank[a] ? b : a);
-}
-
-static const char *file_name(const char *path)
-{
-	const char *slash = path ? strrchr(path, '/') : NULL;
-
-	return slash ? slash + 1 : path ? path : "";
 }
 
 /* Two builds have a library in two places, of two build ids: the file's name is what stays. */
@@ -377,13 +412,14 @@ static int make_room(struct rewrite *rewrite)
 	const struct stoke_profile *from = rewrite->from;
 
 	rewrite->name_of = calloc(from->nr_functions, sizeof(*rewrite->name_of));
+	rewrite->is_vm = calloc(from->nr_functions, 1);
 	rewrite->seen = calloc(from->strings.nr, NR_CLASSES);
 	rewrite->frame_of = calloc(from->nr_frames, sizeof(*rewrite->frame_of));
 	rewrite->node_of = calloc(from->stacks.nr, sizeof(*rewrite->node_of));
 	rewrite->entries = calloc(1, sizeof(*rewrite->entries));
 	rewrite->nr_entries = rewrite->entries_capacity = 1;
-	return rewrite->name_of && rewrite->seen && rewrite->frame_of && rewrite->node_of &&
-			       rewrite->entries
+	return rewrite->name_of && rewrite->is_vm && rewrite->seen && rewrite->frame_of &&
+			       rewrite->node_of && rewrite->entries
 		       ? 0
 		       : -ENOMEM;
 }

@@ -31,6 +31,12 @@ static size_t renamed(const struct rule *rule, const struct part *name, size_t a
 	return !at && ends_at(name, end) ? end : 0;
 }
 
+static size_t stubs(const struct rule *rule, const struct part *name, size_t at, struct part *ret)
+{
+	*ret = part_of(rule->with);
+	return !at && byte_at(name, name->size - 1, ')') ? name->size : 0;
+}
+
 /* "lambda$main$2": javac numbers them anew when one is added. */
 static size_t lambda_number(
 	const struct rule *rule, const struct part *name, size_t at, struct part *ret)
@@ -64,6 +70,15 @@ const struct rule release_rules[] = {
 	{"java.lang.Object.wait0", renamed, "java.lang.Object.wait"},
 	{"java.lang.Thread.sleep0", renamed, "java.lang.Thread.sleep"},
 	{"java.lang.Thread.yield0", renamed, "java.lang.Thread.yield"},
+	/* JDK 21: the launcher looks for one of four kinds of main(). */
+	{"invokeStaticMainWithArgs", renamed, "JavaMain"},
+	{"invokeStaticMainWithoutArgs", renamed, "JavaMain"},
+	{"invokeInstanceMainWithArgs", renamed, "JavaMain"},
+	{"invokeInstanceMainWithoutArgs", renamed, "JavaMain"},
+	/* JDK 22 */
+	{"java.util.ArrayList.sortRange", renamed, "java.util.ArrayList.sort"},
+	/* "StubRoutines (1)" of 17 is "(initial stubs)" of 21, and below each call of Java. */
+	{"StubRoutines (", stubs, "StubRoutines"},
 	{"lambda$", lambda_number, NULL},
 	{NULL, NULL, NULL},
 };
@@ -93,7 +108,8 @@ static int is_accessor(const struct part *name, size_t at)
 int release_is_bridge(const char *text, size_t size)
 {
 	static const char *const invokers[] = {"LambdaForm$", "DirectMethodHandle$Holder",
-		"BoundMethodHandle$Holder", "DelegatingMethodHandle$Holder", "Invokers$Holder"};
+		"BoundMethodHandle$Holder", "DelegatingMethodHandle$Holder", "Invokers$Holder",
+		"MethodHandle.invokeBasic", "MethodHandle.linkTo"};
 	struct part name = {text, size};
 	size_t at = strlen("java.lang.invoke.");
 

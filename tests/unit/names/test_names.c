@@ -235,6 +235,27 @@ Test(names, a_module_stays_when_its_file_name_does)
 	stoke_profile_free(renamed);
 }
 
+Test(names, functions_of_hotspot_lose_their_parameters_between_jdks)
+{
+	struct stoke_profile *profile = make(), *renamed;
+	struct frame frames[] = {
+		{.nr_functions = 1,
+			.module = module(profile, "/jdk17/libjvm.so"),
+			.function =
+				function(profile, "C::load(Symbol*, JavaThread*)", FUNCTION_CPP)},
+		{.nr_functions = 1,
+			.module = module(profile, "/bin/a"),
+			.function = function(profile, "D::load(int)", FUNCTION_CPP)},
+	};
+	_cleanup_free_ char *folded = NULL;
+
+	add(profile, 0, 0, 0, frames, ARRAY_SIZE(frames), 2);
+	renamed = rewrite(profile, &(struct names_options){.level = STOKE_NAMES_JDK}, NULL);
+	folded = write_bytes(renamed, &format_folded, NULL);
+	cr_assert(eq(str, folded, "C::load;D::load(int) 2\n"));
+	stoke_profile_free(renamed);
+}
+
 /* A thread may be called like a function with a suffix, and a process like its thread. */
 Test(names, roots_and_marks_keep_their_names)
 {
