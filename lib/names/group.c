@@ -219,6 +219,8 @@ size_t group_of(const char *name, size_t size, enum function_kind kind, const ch
 	if (name[0] == '[') {
 		if (module && *module)
 			return give_word(module, out, room);
+		if (!plus && memmem(name, size, ".so", 3))
+			plus = memchr(name, ']', size); /* its canonical form: "[libfoo.so]" */
 		return plus ? give(name + 1, (size_t)(plus - name - 1), out, room) : 0;
 	}
 	if (kind != FUNCTION_NATIVE && kind != FUNCTION_CPP) {

@@ -13,6 +13,11 @@ static const struct {
 	const char *module, *group;
 } cases[] = {
 	/* Java */
+	{"sun.security.ssl.ClientHandshaker.processMessage", FUNCTION_JIT, "", "sun.security.ssl"},
+	{"sun.security.ssl.HandshakeContext.dispatch", FUNCTION_UNKNOWN, "", "sun.security.ssl"},
+	{"Shop$$Lambda.apply", FUNCTION_JIT, "", "Shop"},
+	{"[reflection]", FUNCTION_JIT, "", ""},
+	{"[libfoo.so.1]", FUNCTION_UNKNOWN, "", "libfoo.so.1"},
 	{"void com.foo.Bar.baz(int)", FUNCTION_JIT, "", "com.foo"},
 	{"net.sf.json.JSONObject.fromObject", FUNCTION_UNKNOWN, "", "net.sf.json"},
 	{"void sam.Sam.getPermissionByUser()", FUNCTION_INTERPRETED, NULL, "sam"},
