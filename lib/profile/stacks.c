@@ -11,9 +11,13 @@
 int stacks_init(struct stacks *stacks)
 {
 	uint32_t root;
+	int r;
 
 	*stacks = (struct stacks){0};
-	return stacks_append(stacks, 0, 0, &root);
+	r = stacks_append(stacks, 0, 0, &root);
+	if (r < 0)
+		stacks_done(stacks);
+	return r;
 }
 
 void stacks_done(struct stacks *stacks)
