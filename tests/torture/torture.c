@@ -20,6 +20,7 @@
 #include "names/pools.h"
 #include "profile/prune.h"
 #include "profile/select.h"
+#include "report/report.h"
 #include "unwind/ehframe.h"
 
 static long countdown = -1; /* allocations until one fails; negative: none does */
@@ -147,6 +148,41 @@ static int select_and_prune(const struct work *work)
 	return r;
 }
 
+static int report_all(const struct stoke_comparison *comparison)
+{
+	FILE *out = fopen("/dev/null", "w");
+	int r = 0;
+
+	for (size_t i = 0; out && r >= 0 && i < nr_reports; i++) {
+		if (reports[i]->comparison)
+			r = stoke_comparison_report(comparison, reports[i]->name, out, NULL);
+	}
+	if (out)
+		(void)fclose(out); /* nothing was kept */
+	return out ? r : -EIO;
+}
+
+/* The same input on both sides, twice each: alike, but looked at all the same. */
+static int compare_and_report(const struct work *work)
+{
+	const struct stoke_compare_options options = {0};
+	struct stoke_comparison *comparison = NULL;
+	struct stoke_profile *profile;
+	int r = stoke_profile_new(&profile);
+
+	if (r < 0)
+		return r;
+	for (unsigned run = 0; run < 4 && r >= 0; run++)
+		r = read_input(work, profile);
+	if (r >= 0)
+		r = stoke_compare(profile, 2, &options, &comparison, NULL);
+	if (r >= 0)
+		r = report_all(comparison);
+	stoke_comparison_free(comparison);
+	stoke_profile_free(profile);
+	return r;
+}
+
 static int rows_of_file(const struct work *work)
 {
 	struct unwind_rows rows = {0};
@@ -229,11 +265,12 @@ int main(void)
 		{"folded", file_of(text, sizeof(text) - 1), read_and_write},
 		{"pprof", -1, read_and_write},
 		{"select", -1, select_and_prune},
+		{"compare", -1, compare_and_report},
 		{"unwind rows", open("/proc/self/exe", O_RDONLY | O_CLOEXEC), rows_of_file},
 	};
 	int nr_bad = 0;
 
-	works[1].fd = works[2].fd = as_pprof(&works[0]);
+	works[1].fd = works[2].fd = works[3].fd = as_pprof(&works[0]);
 	(void)printf("1..%zu\n", sizeof(works) / sizeof(works[0]));
 	for (size_t i = 0; i < sizeof(works) / sizeof(works[0]); i++) {
 		int bad = torture(&works[i]);
