@@ -255,6 +255,28 @@ static void try_place(struct maxt *m, enum direction d, size_t i, double *max, i
 	}
 }
 
+static int32_t extreme(const struct maxt *m, enum direction d, size_t block)
+{
+	return d == GREW ? m->high[block] : -m->low[block];
+}
+
+/* Near the largest sum is the largest statistic, mostly: looked at first, it leaves little to be
+ * looked at elsewhere. Ranked places have to wait for their turn. */
+static void try_best(struct maxt *m, enum direction d, double *max, int32_t *least)
+{
+	const struct direction_state *state = &m->direction[d];
+	size_t best = 0;
+
+	for (size_t b = 1; b < m->nr_padded / BLOCK; b++) {
+		if (extreme(m, d, b) > extreme(m, d, best))
+			best = b;
+	}
+	for (size_t i = best * BLOCK; i < (best + 1) * BLOCK && i < m->nr; i++) {
+		if (i < state->first || i >= state->end)
+			try_place(m, d, i, max, least);
+	}
+}
+
 /* The maximum over places of no rank in this direction. */
 static void try_places(
 	struct maxt *m, enum direction d, size_t first, size_t end, double *max, int32_t *least)
@@ -263,7 +285,7 @@ static void try_places(
 		size_t block = i / BLOCK, stop = (block + 1) * BLOCK;
 
 		stop = stop < end ? stop : end;
-		if ((d == GREW ? m->high[block] : -m->low[block]) < *least) {
+		if (extreme(m, d, block) < *least) {
 			i = stop;
 			continue;
 		}
@@ -282,6 +304,7 @@ static void step_down(struct maxt *m, enum direction d)
 	if (state->first == state->end || m->ratio <= 0)
 		return;
 	least = sum_above(m, max);
+	try_best(m, d, &max, &least);
 	try_places(m, d, 0, state->first, &max, &least);
 	try_places(m, d, state->end, m->nr, &max, &least);
 	for (size_t i = 0; i < state->end - state->first; i++) {

@@ -96,21 +96,25 @@ int statistic_init(struct statistic *statistic, const struct units *units, unsig
 	struct statistic new = {.units = units, .flags = flags};
 	int r = -ENOMEM;
 
+	new.sum = calloc(units->nr_hypotheses + 1, sizeof(*new.sum));
 	new.floor = calloc(units->nr_hypotheses + 1, sizeof(*new.floor));
-	if (new.floor)
+	if (new.sum &&new.floor)
 		r = gather_selves(&new);
 	if (r < 0) {
 		statistic_done(&new);
 		return r;
 	}
-	for (size_t h = 0; h < units->nr_hypotheses; h++)
+	for (size_t h = 0; h < units->nr_hypotheses; h++) {
+		new.sum[h] = sum(units->counts + h * units->nr, units->nr);
 		new.floor[h] = floor_of(units, h);
+	}
 	*statistic = new;
 	return 0;
 }
 
 void statistic_done(struct statistic *statistic)
 {
+	free(statistic->sum);
 	free(statistic->floor);
 	free(statistic->selves);
 	free(statistic->whole);
@@ -121,6 +125,7 @@ void statistic_done(struct statistic *statistic)
 void labelling_done(struct labelling *labelling)
 {
 	free(labelling->after);
+	free(labelling->units_after);
 	free(labelling->exposure[0]);
 	free(labelling->exposure[1]);
 	free(labelling->selves);
@@ -133,12 +138,14 @@ int labelling_init(struct labelling *labelling, const struct statistic *statisti
 	_cleanup_free_ uint8_t *observed = calloc(units->nr, sizeof(*observed));
 	struct labelling new = {
 		.after = calloc(units->nr, sizeof(*new.after)),
+		.units_after = calloc(units->nr, sizeof(*new.units_after)),
 		.exposure[0] = calloc(units->nr_exposures, sizeof(double)),
 		.exposure[1] = calloc(units->nr_exposures, sizeof(double)),
 		.selves = calloc(statistic->nr_selves + 1, sizeof(double)),
 	};
 
-	if (!observed || !new.after || !new.exposure[0] || !new.exposure[1] || !new.selves) {
+	if (!observed || !new.after || !new.units_after || !new.exposure[0] || !new.exposure[1] ||
+		!new.selves) {
 		labelling_done(&new);
 		return -ENOMEM;
 	}
@@ -169,6 +176,8 @@ void labelling_set(
 		if (after[u] != labelling->after[u])
 			move_selves(labelling, statistic, u, after[u] ? 1 : -1);
 		labelling->after[u] = after[u];
+		if (after[u])
+			labelling->units_after[labelling->nr[1]] = u;
 		labelling->nr[after[u]]++;
 	}
 	for (size_t c = 0; c < units->nr_exposures; c++) {
@@ -182,16 +191,17 @@ void labelling_set(
 	}
 }
 
-static void sum_sides(
-	const struct units *units, const uint8_t *after, size_t h, double *before, double *behind)
+/* Counts are whole numbers, so what is not after is before, exactly. */
+static void sum_sides(const struct statistic *statistic, const struct labelling *labelling,
+	size_t h, double *before, double *after)
 {
-	const double *counts = units->counts + h * units->nr;
-	double side[2] = {0, 0};
+	const double *counts = statistic->units->counts + h * statistic->units->nr;
+	double sum_after = 0;
 
-	for (unsigned u = 0; u < units->nr; u++)
-		side[after[u]] += counts[u];
-	*before = side[0];
-	*behind = side[1];
+	for (unsigned i = 0; i < labelling->nr[1]; i++)
+		sum_after += counts[labelling->units_after[i]];
+	*before = statistic->sum[h] - sum_after;
+	*after = sum_after;
 }
 
 static double find_dilution(const struct statistic *statistic, const struct labelling *labelling)
@@ -310,7 +320,7 @@ void statistic_rates(const struct statistic *statistic, struct labelling *labell
 	set_exposure(statistic->units, labelling, hypothesis, exposure);
 	if (!(exposure[0] > 0) || !(exposure[1] > 0))
 		return;
-	sum_sides(statistic->units, labelling->after, hypothesis, &ret->before, &ret->after);
+	sum_sides(statistic, labelling, hypothesis, &ret->before, &ret->after);
 	ret->before /= exposure[0];
 	ret->after /= exposure[1];
 	finish_rates(statistic, labelling, hypothesis, exposure, dilution, ret);
@@ -334,7 +344,7 @@ double statistic_of(const struct statistic *statistic, struct labelling *labelli
 	set_exposure(units, labelling, hypothesis, exposure);
 	if (!(exposure[0] > 0) || !(exposure[1] > 0))
 		return -INFINITY;
-	sum_sides(units, labelling->after, hypothesis, &rates.before, &rates.after);
+	sum_sides(statistic, labelling, hypothesis, &rates.before, &rates.after);
 	rates.before /= exposure[0];
 	rates.after /= exposure[1];
 	/* Dilution only makes changes smaller: most are settled before it has to be known. */

@@ -20,6 +20,7 @@ enum direction { GREW, SHRANK };
 struct statistic {
 	const struct units *units; /* borrowed */
 	unsigned flags; /* EVIDENCE_* */
+	double *sum; /* [hypothesis] counts of all units */
 	double *floor; /* [hypothesis] F, the variance by sampling alone; 0: not in the family */
 	double *selves; /* [unit * nr_selves + i] counts of the functions that tell dilution */
 	double *whole; /* [i] their sums */
@@ -30,6 +31,7 @@ struct statistic {
 /* Which units are called before and after, and what follows from that for all hypotheses. */
 struct labelling {
 	uint8_t *after; /* [unit] 1: called after */
+	unsigned *units_after; /* those, in order */
 	double *exposure[2]; /* [condition] of the units before, after */
 	unsigned nr[2];
 	double *selves; /* [i] sums of the units called after */
