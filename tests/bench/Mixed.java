@@ -16,7 +16,7 @@ import java.util.regex.Pattern;
 public class Mixed {
     static final Pattern WORD = Pattern.compile("(\\w+)=(\\d+)");
     static final byte[] BYTES = new byte[4096];
-    static final int TARGET_LOOPS = 27000;
+    static final int TARGET_LOOPS = 2050;
     static long sink;
 
     static void target(int loops) {
@@ -74,7 +74,7 @@ public class Mixed {
         int loops = (int) (TARGET_LOOPS * Double.parseDouble(args[1]));
         Random random = new Random();
         MessageDigest sha = MessageDigest.getInstance("SHA-256");
-        for (int i = 0; i < 6000; i++)
+        for (int i = 0; i < 10000; i++)
             handle(random, sha, loops);
         System.out.println("ready");
         System.in.read();
