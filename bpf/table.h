@@ -58,12 +58,13 @@ enum stoke_mapping_kind {
 	STOKE_MAPPING_PENDING = 2, /* rows are being made */
 	STOKE_MAPPING_BARE = 3, /* a file that says nothing of its frames */
 	STOKE_MAPPING_GENERATED = 4, /* code without a file: frame pointers */
+	STOKE_MAPPING_UNIFORM = 5, /* such, but rule `page` holds at all return addresses in it */
 };
 
 struct stoke_mapping {
 	__u64 start, end;
 	__u64 bias; /* address - bias: the file's own */
-	__u32 page; /* index of the file's address 0 >> STOKE_PAGE_BITS; wraps */
+	__u32 page; /* index of the file's address 0 >> STOKE_PAGE_BITS; wraps. UNIFORM: a rule */
 	__u32 first, nr; /* pages of this file: others are not its own */
 	__u32 kind; /* enum stoke_mapping_kind; written last */
 };

@@ -381,19 +381,20 @@ walk_inline int walk_by_table(struct walk *walk)
 {
 	/* A return address belongs to the call before it, which may be a function's last. */
 	__u64 address = walk->ip - (walk->interrupted ? 0 : 1);
-	const struct stoke_rule *rule;
+	const struct stoke_rule *rule = 0;
 
 	if (!walk_locate(walk, address)) {
 		walk->size = 0;
 		return walk_stop(walk, STOKE_WALK_NO_MAPPING);
 	}
-	if (walk->kind == STOKE_MAPPING_TABLE) {
+	if (walk->kind == STOKE_MAPPING_TABLE)
 		rule = walk_find_rule(walk, address);
-		/* V8 keeps its builtins in node's own file, with frame pointers and no rules. */
-		if (rule && rule->rule.cfa != UNWIND_CFA_NONE)
-			return walk_by_rule(walk, &rule->rule);
-	}
-	return walk_by_frame_pointer(walk);
+	else if (walk->kind == STOKE_MAPPING_UNIFORM && !walk->interrupted)
+		rule = walk_rule_at(walk->page);
+	/* V8 keeps its builtins in node's own file, with frame pointers and no rules. */
+	if (!rule || rule->rule.cfa == UNWIND_CFA_NONE)
+		return walk_by_frame_pointer(walk);
+	return walk_by_rule(walk, &rule->rule);
 }
 
 /* Moves on to the caller. 0: walk->ip is it; 1: there is none, walk->end says why. */

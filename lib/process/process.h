@@ -95,6 +95,17 @@ int processes_scan(struct processes *processes, pid_t pid);
  */
 int processes_rescan(struct processes *processes, struct process *process, uint64_t now_ns);
 
+/* What /proc/PID/maps shows as executable now, sorted, disjoint; changes nothing of what is known
+ * of the process. The caller frees *ret. 0, -ESRCH, -EACCES, -ENOMEM. Generated code has module 0.
+ */
+int processes_mapped(struct processes *processes, pid_t pid, struct mapping **ret, size_t *ret_nr);
+
+/* Reads memory of a process: all of it, or -errno. */
+int processes_read(
+	const struct processes *processes, pid_t pid, uint64_t address, void *ret, size_t size);
+/* 1: there is no such process any more. */
+int processes_gone(const struct processes *processes, pid_t pid);
+
 /* The current incarnation of pid, or the last one if it has ended; NULL: never heard of. Borrowed
  * until the next record or scan. */
 struct process *processes_find(struct processes *processes, pid_t pid);

@@ -356,3 +356,58 @@ int reading_gaps(struct processes *processes, struct entry *entry)
 
 	return r == -EPERM ? -EACCES : r;
 }
+
+int processes_mapped(struct processes *processes, pid_t pid, struct mapping **ret, size_t *ret_nr)
+{
+	struct entry *known = table_find(processes, pid);
+	/* A process of its own, so that the one that is known stays as far as the timeline has
+	 * come. Its generated code is in no module. */
+	struct entry now = {.process = {.pid = pid, .jit_module = UINT32_MAX, .root_fd = -1},
+		.hangs = known ? known->hangs : 0};
+	struct reading reading = {.processes = processes, .entry = &now, .now_ns = host_now_ns()};
+	struct thread_status status;
+	int r = thread_read_status(processes->host, pid, &status);
+
+	if (r < 0)
+		return r;
+	now.process.alive = status.alive;
+	r = read_maps(&reading);
+	if (known)
+		known->hangs = now.hangs;
+	if (r < 0) {
+		free(reading.mappings);
+		return r == -EPERM ? -EACCES : r;
+	}
+	for (size_t i = 0; i < reading.nr; i++) {
+		if (reading.mappings[i].kind == MAPPING_ANONYMOUS)
+			reading.mappings[i].module = 0;
+	}
+	*ret = reading.mappings;
+	*ret_nr = reading.nr;
+	return 0;
+}
+
+int processes_gone(const struct processes *processes, pid_t pid)
+{
+	char path[32];
+
+	(void)snprintf(path, sizeof(path), "%d", pid);
+	return faccessat(processes->host->proc_fd, path, F_OK, 0) < 0 && errno == ENOENT;
+}
+
+int processes_read(
+	const struct processes *processes, pid_t pid, uint64_t address, void *ret, size_t size)
+{
+	_cleanup_close_ int fd = -1;
+	char path[32];
+	ssize_t n;
+
+	(void)snprintf(path, sizeof(path), "%d/mem", pid);
+	fd = openat(processes->host->proc_fd, path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	n = pread(fd, ret, size, (off_t)address);
+	if (n < 0)
+		return -errno;
+	return (size_t)n == size ? 0 : -EIO;
+}

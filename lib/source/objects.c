@@ -22,6 +22,7 @@
 #include "base/error.h"
 #include "bpf/event.h"
 #include "bpf/follow.skel.h"
+#include "bpf/table.h"
 #include "source/features.h"
 #include "source/layouts.h"
 #include "source/perf.h"
@@ -247,6 +248,10 @@ static void size_maps(const struct follow_bpf *follow, const struct objects_opti
 	if (!options->threads)
 		(void)bpf_map__set_max_entries(follow->maps.threads, 1);
 	(void)bpf_map__set_max_entries(follow->maps.rings, ring_slots(options));
+	if (options->all) {
+		(void)bpf_map__set_max_entries(follow->maps.mappings, STOKE_MAX_MAPPINGS_ALL);
+		(void)bpf_map__set_max_entries(follow->maps.spaces, STOKE_MAX_SPACES_ALL);
+	}
 }
 
 static int load_follow(
@@ -418,6 +423,11 @@ int objects_has_process(struct objects *objects, pid_t pid)
 	uint32_t key = (uint32_t)pid;
 
 	return bpf_map_lookup_elem(bpf_map__fd(objects->follow->maps.targets), &key, &target) == 0;
+}
+
+const struct bpf_map *objects_map(const struct objects *objects, const char *name)
+{
+	return bpf_object__find_map_by_name(objects->follow->obj, name);
 }
 
 size_t objects_ring_fds(const struct objects *objects, const int **ret)

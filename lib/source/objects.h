@@ -24,6 +24,10 @@ const struct stoke_config *objects_config(const struct objects *objects);
  * objects_unload(). name: for messages. On refusal the end of the verifier's log is in err. */
 int objects_load(struct objects *objects, struct bpf_object *object, const char *name,
 	struct stoke_error *err);
+/* A shared map, by its name in bpf/maps.h. */
+struct bpf_map;
+const struct bpf_map *objects_map(const struct objects *objects, const char *name);
+
 /* To be called before the object is destroyed. */
 void objects_unload(struct objects *objects, struct bpf_object *object);
 

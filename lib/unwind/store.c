@@ -42,6 +42,20 @@ void store_free(struct store *store)
 	free(store);
 }
 
+static void write_rules(struct store *store)
+{
+	for (; store->nr_written < store->rules.nr; store->nr_written++)
+		store->memory.rules[store->nr_written].rule = store->rules.items[store->nr_written];
+}
+
+int store_rule(struct store *store, const struct unwind_rule *rule, uint32_t *ret)
+{
+	int r = rules_add(&store->rules, rule, ret);
+
+	write_rules(store);
+	return r;
+}
+
 /* Numbers of the table's rules among all. */
 static int number_rules(struct store *store, const struct unwind_table *table, uint32_t *ret)
 {
@@ -49,8 +63,7 @@ static int number_rules(struct store *store, const struct unwind_table *table, u
 
 	for (size_t i = 0; r == 0 && i < table->rules.nr; i++)
 		r = rules_add(&store->rules, &table->rules.items[i], &ret[i]);
-	for (; store->nr_written < store->rules.nr; store->nr_written++)
-		store->memory.rules[store->nr_written].rule = store->rules.items[store->nr_written];
+	write_rules(store);
 	return r;
 }
 

@@ -39,6 +39,8 @@ struct stored {
 
 /* Puts a table in. 0, -ENOMEM; -ENOSPC: a bound was met, which is counted. */
 int store_add(struct store *store, const struct unwind_table *table, struct stored *ret);
+/* The number of a rule, for UNIFORM mappings. Results as above. */
+int store_rule(struct store *store, const struct unwind_rule *rule, uint32_t *ret);
 void store_counts(const struct store *store, struct store_counts *ret);
 
 #endif
