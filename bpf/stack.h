@@ -43,6 +43,8 @@ static __always_inline const struct stoke_rule *walk_rule_at(__u32 index)
 /* Twice what can be needed, so that a mask proves every index. */
 #define FRAME_SLOTS 2048
 
+#define URGENT_INTERVAL_NS 20000000ull
+
 /* Of a walk at a time. */
 #define STEPS 32
 
@@ -53,6 +55,7 @@ struct scratch {
 	struct walk walk;
 	__u32 nr_kernel;
 	__u32 unused;
+	__u64 urged_ns; /* when user space was last woken for want of tables */
 	struct stoke_sample sample;
 	__u64 frames[FRAME_SLOTS]; /* follows the sample without a gap: one record */
 };
@@ -86,8 +89,10 @@ __attribute__((noinline)) int stack_step(__u32 unused)
 	argument_used(unused);
 	if (!scratch)
 		return 1;
+	/* Whoever reads them takes one off all but the first, as off return addresses: an
+	 * interrupted frame's address would then be the one before. */
 	scratch->frames[(scratch->nr_kernel + scratch->walk.nr - 1) & (FRAME_SLOTS - 1)] =
-		scratch->walk.ip;
+		scratch->walk.ip + (scratch->walk.interrupted && scratch->walk.nr > 1);
 	return walk_step(&scratch->walk);
 }
 
@@ -191,6 +196,18 @@ static __always_inline void capture_kernel(void *ctx, struct scratch *scratch)
 	scratch->nr_kernel = nr;
 }
 
+/* A walk that met what user space does not know yet: the sooner it hears, the fewer do. */
+static __always_inline int is_urgent(struct scratch *scratch)
+{
+	const struct stoke_sample *sample = &scratch->sample;
+
+	if (!sample->memory || (sample->generation && sample->walk_end != STOKE_WALK_NO_MAPPING) ||
+		sample->time_ns - scratch->urged_ns < URGENT_INTERVAL_NS)
+		return 0;
+	scratch->urged_ns = sample->time_ns;
+	return 1;
+}
+
 static __always_inline void emit(struct scratch *scratch, __u32 cpu)
 {
 	__u32 index = cpu / STOKE_CPUS_PER_RING, nr;
@@ -207,7 +224,7 @@ static __always_inline void emit(struct scratch *scratch, __u32 cpu)
 	barrier_var(nr);
 	/* A wake-up a sample would cost more than the sample: the reader comes by itself, unless
 	 * the ring fills faster than that. */
-	if (bpf_ringbuf_query(ring, BPF_RB_AVAIL_DATA) > config.wake_bytes)
+	if (bpf_ringbuf_query(ring, BPF_RB_AVAIL_DATA) > config.wake_bytes || is_urgent(scratch))
 		flags = BPF_RB_FORCE_WAKEUP;
 	if (bpf_ringbuf_output(ring, &scratch->sample, sizeof(scratch->sample) + nr * 8ull, flags))
 		count_loss(ring);

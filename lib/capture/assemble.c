@@ -13,9 +13,10 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "capture/dictionary.h"
+#include "capture/ends.h"
 #include "capture/generated.h"
 #include "capture/labels.h"
-#include "capture/root.h"
+#include "capture/unwinder.h"
 
 #define READING_INTERVAL_NS 1000000000ull
 #define MAX_SEEN_STACKS	    65536
@@ -32,24 +33,22 @@ struct code {
 struct assembler {
 	const struct host *host;
 	struct processes *processes;
+	const struct unwinder *unwinder;
 	struct stoke_profile *profile;
 	struct dictionary *seen;
 	struct labels labels;
 	uint32_t *profile_modules; /* module of processes -> of the profile, 0: not yet */
 	size_t nr_profile_modules, profile_modules_capacity;
-	uint8_t *roots; /* frame of the profile -> 1 + enum root_kind, 0: not looked at */
-	size_t nr_roots, roots_capacity;
+	struct ends ends;
 	struct code *codes;
 	size_t nr_codes, codes_capacity;
 	uint32_t kernel_module;
 	int met_kernel;
-	uint32_t marks[NR_STACK_ENDS]; /* nodes [truncated], [broken], [exit] */
 	uint64_t start_ns, slice_ns, end_ns;
 	int weight_is_ns;
 	char unit[64];
 	unsigned flags;
 	uint64_t nr_samples, weight;
-	uint64_t ends[NR_STACK_ENDS];
 	struct place places[MAX_PLACES];
 };
 
@@ -59,7 +58,7 @@ struct sampled {
 	const uint64_t *frames;
 	struct process *process;
 	uint32_t labels, slice;
-	enum stack_end end;
+	uint32_t end;
 	size_t nr_places; /* of assembler->places, leaf first */
 	int nr_generated; /* places without a frame yet */
 };
@@ -73,6 +72,7 @@ int assembler_new(const struct assembler_options *options, struct assembler **re
 		return -ENOMEM;
 	assembler->host = options->host;
 	assembler->processes = options->processes;
+	assembler->unwinder = options->unwinder;
 	assembler->start_ns = options->start_ns;
 	assembler->slice_ns = options->slice_ns;
 	assembler->end_ns = options->end_ns;
@@ -100,7 +100,7 @@ void assembler_free(struct assembler *assembler)
 	dictionary_free(assembler->seen);
 	labels_done(&assembler->labels);
 	free(assembler->profile_modules);
-	free(assembler->roots);
+	ends_done(&assembler->ends);
 	free(assembler->codes);
 	free(assembler);
 }
@@ -125,17 +125,6 @@ uint64_t assembler_weight(const struct assembler *assembler)
 	return assembler->weight;
 }
 
-static int mark_node(struct assembler *assembler, const char *name, enum stack_end end)
-{
-	uint32_t frame;
-	int r;
-
-	r = profile_named_frame(assembler->profile, name, strlen(name), FUNCTION_MARK, &frame);
-	if (r < 0)
-		return r;
-	return stacks_child(&assembler->profile->stacks, 0, frame, &assembler->marks[end]);
-}
-
 int assembler_use(struct assembler *assembler, struct stoke_profile *profile)
 {
 	struct module kernel = {.kind = MODULE_KERNEL,
@@ -151,9 +140,8 @@ int assembler_use(struct assembler *assembler, struct stoke_profile *profile)
 	r = labels_init(&assembler->labels);
 	if (r < 0)
 		return r;
-	assembler->nr_profile_modules = assembler->nr_roots = 0;
+	assembler->nr_profile_modules = 0;
 	assembler->nr_samples = assembler->weight = 0;
-	memset(assembler->ends, 0, sizeof(assembler->ends));
 	r = profile_value(profile, "samples", "count", &column);
 	if (r >= 0 && assembler->weight_is_ns)
 		r = profile_value(profile, "cpu", "nanoseconds", &column);
@@ -164,11 +152,7 @@ int assembler_use(struct assembler *assembler, struct stoke_profile *profile)
 	profile->default_value = column;
 	r = profile_module(profile, &kernel, &assembler->kernel_module);
 	if (r >= 0)
-		r = mark_node(assembler, "[truncated]", STACK_TRUNCATED);
-	if (r >= 0)
-		r = mark_node(assembler, "[broken]", STACK_BROKEN);
-	if (r >= 0)
-		r = mark_node(assembler, "[exit]", STACK_EXIT);
+		r = ends_use(&assembler->ends, profile);
 	for (size_t i = 0; i < assembler->nr_codes; i++)
 		generated_new_profile(assembler->codes[i].generated);
 	return r < 0 ? r : 0;
@@ -212,28 +196,6 @@ static int add_frame(struct assembler *assembler, struct sampled *sampled, uint3
 	return 0;
 }
 
-/* Looked at once a frame: reads 32 bytes of the file. */
-static enum root_kind root_of(
-	struct assembler *assembler, uint32_t frame, uint32_t module, uint64_t return_offset)
-{
-	if (frame >= assembler->nr_roots) {
-		size_t nr = assembler->nr_roots;
-
-		if (array_reserve(
-			    &assembler->roots, &assembler->roots_capacity, nr, frame + 1 - nr) < 0)
-			return ROOT_NONE;
-		memset(assembler->roots + nr, 0, frame + 1 - nr);
-		assembler->nr_roots = frame + 1;
-	}
-	if (!assembler->roots[frame]) {
-		enum root_kind kind =
-			root_by_code(processes_module(assembler->processes, module), return_offset);
-
-		assembler->roots[frame] = (uint8_t)(1 + kind);
-	}
-	return (enum root_kind)(assembler->roots[frame] - 1);
-}
-
 static const struct mapping *locate(
 	struct assembler *assembler, struct sampled *sampled, uint64_t address)
 {
@@ -247,12 +209,52 @@ static const struct mapping *locate(
 	return process_mapping(sampled->process, address);
 }
 
+/* Did the walk take this mapping for one that had been there before? Then where it went from here
+ * is no caller. */
+static int is_stale(const struct assembler *assembler, const struct stoke_sample *record,
+	uint64_t address, const struct mapping *mapping)
+{
+	return assembler->unwinder && record->generation &&
+	       !unwinder_agrees(assembler->unwinder, record->generation, address, mapping);
+}
+
+/* How a stack ends whose last frame is in that module of processes (0: none), and looks like that
+ * root. */
+static int end_user(
+	struct assembler *assembler, struct sampled *sampled, uint32_t last, enum root_kind root)
+{
+	sampled->end = STACK_WHOLE;
+	switch (sampled->record->walk_end) {
+	case STOKE_WALK_NONE:
+	case STOKE_WALK_FIRST:
+		return 0;
+	case STOKE_WALK_DEPTH:
+		sampled->end = STACK_TRUNCATED;
+		return 0;
+	case STOKE_WALK_EXIT:
+		sampled->end = STACK_EXIT;
+		return 0;
+	case STOKE_WALK_NO_TABLE:
+		if (root == ROOT_NONE)
+			return ends_bare(&assembler->ends,
+				processes_module(assembler->processes, last), &sampled->end);
+		return 0;
+	default:
+		/* Frame pointer 0 alone proves nothing: code without frame pointers may hold a 0
+		 * there. */
+		if (root == ROOT_NONE)
+			sampled->end = STACK_BROKEN;
+		return 0;
+	}
+}
+
 /* User frames from leaf to root; sets end when the stack turns out to be whole or broken. */
 static int place_user(struct assembler *assembler, struct sampled *sampled)
 {
 	const uint64_t *frames = sampled->frames + sampled->record->nr_kernel;
 	enum root_kind root = ROOT_NONE;
-	int r;
+	uint32_t last = 0;
+	int astray = 0, r;
 
 	for (size_t i = 0; i < sampled->record->nr_user; i++) {
 		/* A return address belongs to the call before it, which may be a function's last.
@@ -265,11 +267,14 @@ static int place_user(struct assembler *assembler, struct sampled *sampled)
 			sampled->end = root == ROOT_NONE ? STACK_BROKEN : STACK_WHOLE;
 			return 0;
 		}
+		astray = is_stale(assembler, sampled->record, address, mapping);
 		if (mapping->kind == MAPPING_ANONYMOUS) {
 			assembler->places[sampled->nr_places++] =
 				(struct place){.address = address};
 			sampled->nr_generated++;
 			root = ROOT_NONE;
+			if (astray)
+				break;
 			continue;
 		}
 		if (mapping->kind == MAPPING_VSYSCALL) {
@@ -281,33 +286,28 @@ static int place_user(struct assembler *assembler, struct sampled *sampled)
 			continue;
 		}
 		offset = address - mapping->start + mapping->offset;
+		last = mapping->module;
 		r = profile_module_of(assembler, mapping->module, &module);
 		if (r >= 0)
 			r = add_frame(assembler, sampled, module, offset, 0, &frame);
 		if (r < 0)
 			return r;
-		root = i ? root_of(assembler, frame, mapping->module, offset + 1) : ROOT_NONE;
+		root = i ? ends_root(&assembler->ends, frame,
+				   processes_module(assembler->processes, mapping->module),
+				   offset + 1)
+			 : ROOT_NONE;
 		if (root == ROOT_THREAD || root == ROOT_PROGRAM) {
 			sampled->end = STACK_WHOLE;
 			return 0;
 		}
+		if (astray)
+			break;
 	}
-	switch (sampled->record->walk_end) {
-	case STOKE_WALK_NONE:
-		sampled->end = STACK_WHOLE;
-		break;
-	case STOKE_WALK_DEPTH:
-		sampled->end = STACK_TRUNCATED;
-		break;
-	case STOKE_WALK_EXIT:
-		sampled->end = STACK_EXIT;
-		break;
-	default:
-		/* Frame pointer 0 alone proves nothing: code without frame pointers may hold a 0
-		 * there. */
-		sampled->end = root == ROOT_NONE ? STACK_BROKEN : STACK_WHOLE;
+	if (astray) {
+		sampled->end = STACK_BROKEN;
+		return 0;
 	}
-	return 0;
+	return end_user(assembler, sampled, last, root);
 }
 
 static int place_kernel(struct assembler *assembler, struct sampled *sampled)
@@ -327,20 +327,20 @@ static int place_kernel(struct assembler *assembler, struct sampled *sampled)
 	return 0;
 }
 
-static int add_row(struct assembler *assembler, uint32_t stack, enum stack_end end, uint32_t labels,
+static int add_row(struct assembler *assembler, uint32_t stack, uint32_t end, uint32_t labels,
 	uint32_t slice, uint64_t weight)
 {
 	const uint64_t values[2] = {1, weight};
 
-	assembler->ends[end]++;
+	ends_count(&assembler->ends, end);
 	return profile_row(assembler->profile, 0, stack, labels, slice, values);
 }
 
 /* From the root, which is last in places when leaf_first. */
 static int add_stack(struct assembler *assembler, const struct place *places, size_t nr,
-	enum stack_end end, uint32_t *ret)
+	uint32_t end, uint32_t *ret)
 {
-	uint32_t node = end == STACK_WHOLE ? 0 : assembler->marks[end];
+	uint32_t node = ends_node(&assembler->ends, end);
 	int r;
 
 	for (size_t i = 0; i < nr; i++) {
@@ -431,8 +431,9 @@ static int add_generated(struct assembler *assembler, struct sampled *sampled)
 static int add_located(struct assembler *assembler, struct sampled *sampled)
 {
 	const struct stoke_sample *record = sampled->record;
-	const uint64_t key[4] = {sampled->process->incarnation, sampled->process->version,
-		(uint64_t)record->nr_kernel << 32 | record->nr_user, record->walk_end};
+	const uint64_t key[5] = {sampled->process->incarnation, sampled->process->version,
+		(uint64_t)record->nr_kernel << 32 | record->nr_user, record->walk_end,
+		record->generation};
 	struct stack_hash hash = stack_hash(
 		key, ARRAY_SIZE(key), sampled->frames, (size_t)record->nr_kernel + record->nr_user);
 	const struct assembled *known = dictionary_find(assembler->seen, &hash);
@@ -440,8 +441,8 @@ static int add_located(struct assembler *assembler, struct sampled *sampled)
 	int r;
 
 	if (known)
-		return add_row(assembler, known->stack, (enum stack_end)known->end, sampled->labels,
-			sampled->slice, record->weight);
+		return add_row(assembler, known->stack, known->end, sampled->labels, sampled->slice,
+			record->weight);
 	r = place_kernel(assembler, sampled);
 	if (r >= 0)
 		r = place_user(assembler, sampled);
@@ -510,12 +511,11 @@ static int retake(void *arg, const struct waiting *sample, const struct place *p
 	if (r == -EAGAIN) /* a sample of after this reading began */
 		return generated_wait(retaken->generated, sample, assembler->places);
 	if (r >= 0)
-		r = add_stack(assembler, assembler->places, sample->nr_places,
-			(enum stack_end)sample->end, &stack);
+		r = add_stack(assembler, assembler->places, sample->nr_places, sample->end, &stack);
 	if (r < 0)
 		return r;
-	return add_row(assembler, stack, (enum stack_end)sample->end, sample->labels, sample->slice,
-		sample->weight);
+	return add_row(
+		assembler, stack, sample->end, sample->labels, sample->slice, sample->weight);
 }
 
 static int read_code(
@@ -570,52 +570,15 @@ int assembler_finish(struct assembler *assembler, uint64_t now_ns)
 
 void assembler_mark_roots(struct assembler *assembler)
 {
-	for (size_t i = 0; i < assembler->nr_roots; i++) {
-		if (assembler->roots[i] == 1 + ROOT_THREAD)
-			assembler->profile->frames[i].flags |= FRAME_THREAD_START;
-		if (assembler->roots[i] == 1 + ROOT_PROGRAM)
-			assembler->profile->frames[i].flags |= FRAME_PROGRAM_START;
-	}
-}
-
-/* Is this node's frame, named by now, the first function of a thread or program? */
-static int named_root(const struct stoke_profile *profile, uint32_t node)
-{
-	const struct frame *frame = &profile->frames[profile->stacks.frame[node]];
-	uint32_t function =
-		frame->nr_functions ? frame_function(profile, frame, frame->nr_functions - 1u) : 0;
-	uint32_t name = profile->functions[function].name;
-
-	return root_by_name(strings_text(&profile->strings, name),
-		       strings_size(&profile->strings, name)) != ROOT_NONE;
+	ends_mark_roots(&assembler->ends);
 }
 
 int assembler_judge(struct assembler *assembler, struct quality *quality)
 {
-	struct stoke_profile *profile = assembler->profile;
-	struct stacks *stacks = &profile->stacks;
-	uint64_t mended = 0;
-	_cleanup_free_ uint8_t *whole = calloc(stacks->nr ? stacks->nr : 1, 1);
+	int r = ends_judge(&assembler->ends, quality);
 
-	if (!whole)
-		return -ENOMEM;
-	for (uint32_t node = 1; node < stacks->nr; node++) {
-		if (stacks->parent[node] == assembler->marks[STACK_BROKEN] &&
-			named_root(profile, node)) {
-			stacks->parent[node] = 0;
-			whole[node] = 1;
-		} else {
-			whole[node] = whole[stacks->parent[node]];
-		}
-	}
-	for (size_t i = 0; i < profile->rows.nr; i++) {
-		if (whole[profile->rows.stack[i]])
-			mended += profile->rows.value[0][i];
-	}
-	quality->count[QUALITY_STACKS_WHOLE] = assembler->ends[STACK_WHOLE] + mended;
-	quality->count[QUALITY_STACKS_BROKEN] = assembler->ends[STACK_BROKEN] - mended;
-	quality->count[QUALITY_STACKS_TRUNCATED] = assembler->ends[STACK_TRUNCATED];
-	quality->count[QUALITY_STACKS_EXIT] = assembler->ends[STACK_EXIT];
+	if (r < 0)
+		return r;
 	for (size_t i = 0; i < assembler->nr_codes; i++) {
 		struct generated_findings findings;
 

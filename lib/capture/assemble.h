@@ -10,19 +10,12 @@
 #include <stdint.h>
 
 #include "bpf/event.h"
+#include "capture/ends.h"
 #include "process/process.h"
 #include "profile/profile.h"
 
-/* How the user part of a stack ends at its root. */
-enum stack_end {
-	STACK_WHOLE, /* in the thread's first function, or there is none to have */
-	STACK_TRUNCATED, /* deeper than the limit: under one [truncated] root */
-	STACK_BROKEN, /* before the root: under one [broken] root */
-	STACK_EXIT, /* in exit, memory gone: under one [exit] root */
-	NR_STACK_ENDS
-};
-
 struct assembler;
+struct unwinder;
 
 struct assembler_options {
 	const struct host *host;
@@ -31,6 +24,8 @@ struct assembler_options {
 	uint64_t slice_ns;
 	uint64_t end_ns; /* samples after this are dropped: beyond the window */
 	int weight_is_ns; /* a second value column, cpu nanoseconds */
+	/* Of the unwind tables in use; NULL: walks go by frame pointers. */
+	const struct unwinder *unwinder;
 	const char *unit; /* type of the weight otherwise: the event's name */
 	unsigned flags; /* STOKE_LABEL_CPU, STOKE_NO_THREAD_NAMES, STOKE_KERNEL_ONLY */
 };

@@ -15,7 +15,7 @@ struct dictionary;
 /* What assembling a raw stack came to. */
 struct assembled {
 	uint32_t stack; /* node of the profile */
-	uint32_t end; /* enum stack_end of assemble.h */
+	uint32_t end; /* of ends.h */
 };
 
 /* max: entries held before it is emptied. */

@@ -139,12 +139,42 @@ static int add_jvm(struct stoke_recorder *recorder)
 	return used ? add_fact(recorder, "jvm", "%s", text) : 0;
 }
 
+/* What was done for stacks without frame pointers, and for whom there was no room. */
+static int add_unwinding(struct stoke_recorder *recorder)
+{
+	struct unwinder_counts counts;
+	int r;
+
+	if (!recorder->unwinder) {
+		if (recorder->options.flags & STOKE_KERNEL_ONLY)
+			return 0;
+		return add_fact(recorder, "warning",
+			"no memory for unwind tables: stacks are walked by frame pointers alone");
+	}
+	unwinder_counts(recorder->unwinder, &counts);
+	r = add_fact(recorder, "unwind",
+		"%llu files, %llu rows, %llu rules, %llu readings, %llu samples before the first "
+		"table, %llu before theirs",
+		(unsigned long long)counts.store.files, (unsigned long long)counts.store.rows,
+		(unsigned long long)counts.store.rules, (unsigned long long)counts.readings,
+		(unsigned long long)counts.early, (unsigned long long)counts.pending);
+	if (r >= 0 && (counts.store.refused || counts.publisher.refused))
+		r = add_fact(recorder, "warning",
+			"no room for the unwind tables of %llu files and %llu processes: their "
+			"stacks are walked by frame pointers alone; record fewer processes at once",
+			(unsigned long long)counts.store.refused,
+			(unsigned long long)counts.publisher.refused);
+	return r;
+}
+
 static int add_warnings(struct stoke_recorder *recorder)
 {
 	struct generated_findings findings;
 	const char *text;
 	pid_t pid;
 
+	if (add_unwinding(recorder) < 0)
+		return -ENOMEM;
 	if (recorder->state.note && add_fact(recorder, "warning", "%s", recorder->state.note) < 0)
 		return -ENOMEM;
 	for (size_t i = 0; (text = assembler_finding(recorder->assembler, i, &pid, &findings));

@@ -24,7 +24,7 @@ struct place {
 struct waiting {
 	uint64_t time_ns, weight;
 	uint32_t labels, slice;
-	uint32_t end; /* enum stack_end */
+	uint32_t end; /* of ends.h */
 	uint32_t nr_places;
 };
 

@@ -29,6 +29,7 @@
 
 #define ROUND_NS      100000000ull
 #define SCANS_A_ROUND 200
+#define SETTLE_MS     20 /* that a recording may start later for the sake of unwind tables */
 /* How long ended processes are kept: no sample of theirs can come after two rounds. */
 #define FORGET_AFTER_NS (10 * ROUND_NS)
 
@@ -43,7 +44,10 @@ static int open_clock(struct stoke_recorder *recorder, struct stoke_error *err)
 	if (recorder->epoll_fd < 0 || recorder->timer_fd < 0 ||
 		timerfd_settime(recorder->timer_fd, 0, &every, NULL) < 0 ||
 		epoll_ctl(recorder->epoll_fd, EPOLL_CTL_ADD, recorder->timer_fd, &event) < 0 ||
-		epoll_ctl(recorder->epoll_fd, EPOLL_CTL_ADD, rings_fd(recorder->rings), &event) < 0)
+		epoll_ctl(recorder->epoll_fd, EPOLL_CTL_ADD, rings_fd(recorder->rings), &event) <
+			0 ||
+		(recorder->unwinder && epoll_ctl(recorder->epoll_fd, EPOLL_CTL_ADD,
+					       unwinder_fd(recorder->unwinder), &event) < 0))
 		return fail(err, -errno, "cannot wait for samples: %s", strerror(errno));
 	return 0;
 }
@@ -63,6 +67,54 @@ static int open_objects(struct stoke_recorder *recorder, struct stoke_error *err
 	};
 
 	return objects_open(&wanted, &recorder->objects, err);
+}
+
+/* Compiling takes as long as loading programs does: both go on at once. */
+static int prepare_unwinder(struct stoke_recorder *recorder)
+{
+	int r;
+
+	if (recorder->options.flags & STOKE_KERNEL_ONLY)
+		return 0;
+	r = unwinder_new(recorder->processes, &recorder->unwinder);
+	for (size_t i = 0; r >= 0 && i < recorder->options.nr_pids; i++)
+		r = unwinder_prepare(recorder->unwinder, recorder->options.pids[i]);
+	return r;
+}
+
+/* Without tables walks go by frame pointers, which the quality of the profile tells. */
+static int open_unwinder(struct stoke_recorder *recorder)
+{
+	const struct tables *tables;
+	int r;
+
+	if (!recorder->unwinder)
+		return 0;
+	if (tables_open(recorder->objects, &recorder->tables) < 0) {
+		unwinder_free(take_pointer(recorder->unwinder));
+		return 0;
+	}
+	tables = recorder->tables;
+	r = unwinder_attach(recorder->unwinder,
+		&(struct store_memory){.rules = tables->rules,
+			.max_rules = tables->max_rules,
+			.pages = tables->pages,
+			.max_pages = tables->max_pages,
+			.max_shards = STOKE_MAX_SHARDS,
+			.shard = tables_shard,
+			.arg = recorder->tables},
+		&(struct publisher_memory){.mappings = tables->mappings,
+			.max_mappings = tables->max_mappings,
+			.set = tables_set_space,
+			.arg = recorder->tables});
+	/* A held command is not yet what it will be; and of a whole machine most are idle. */
+	if (recorder->options.command_is_target || (recorder->options.flags & STOKE_ALL_CPUS))
+		return r;
+	for (size_t i = 0; r >= 0 && i < processes_nr(recorder->processes); i++)
+		r = unwinder_expect(recorder->unwinder, processes_at(recorder->processes, i)->pid);
+	if (r >= 0)
+		r = unwinder_work(recorder->unwinder, host_now_ns());
+	return r;
 }
 
 static int open_source(struct stoke_recorder *recorder, struct stoke_error *err)
@@ -100,6 +152,7 @@ static int open_assembler(struct stoke_recorder *recorder)
 		.weight_is_ns = strcmp(recorder->state.unit, "nanoseconds") == 0,
 		.unit = recorder->state.event,
 		.flags = recorder->options.flags,
+		.unwinder = recorder->unwinder,
 	};
 	int r = assembler_new(&options, &recorder->assembler);
 
@@ -142,11 +195,15 @@ static int open_all(struct stoke_recorder *recorder, struct stoke_error *err)
 	if (r >= 0)
 		r = processes_new(&recorder->host, &recorder->processes);
 	if (r >= 0)
+		r = prepare_unwinder(recorder);
+	if (r >= 0)
 		r = rings_open(&sideband, &recorder->rings, err);
 	if (r >= 0)
 		r = open_objects(recorder, err);
 	if (r >= 0)
 		r = targets_watch(recorder->targets, recorder->objects, recorder->processes, err);
+	if (r >= 0)
+		r = open_unwinder(recorder);
 	if (r >= 0)
 		r = open_source(recorder, err);
 	if (r >= 0)
@@ -187,6 +244,10 @@ int stoke_recorder_start(struct stoke_recorder *recorder, struct stoke_error *er
 	struct timespec now;
 	int r;
 
+	/* Mostly it is done: the worker had as long as loading took. */
+	r = recorder->unwinder ? unwinder_settle(recorder->unwinder, SETTLE_MS) : 0;
+	if (r < 0)
+		return fail(err, r, "cannot read what is mapped: %s", strerror(-r));
 	recorder->start_ns = host_now_ns();
 	(void)clock_gettime(CLOCK_REALTIME, &now); /* cannot fail for this clock */
 	recorder->start_unix_ns = (uint64_t)now.tv_sec * 1000000000ull + (uint64_t)now.tv_nsec;
@@ -225,6 +286,12 @@ static int collect(void *arg, const struct item *item)
 	if (item->kind == ITEM_KERNEL_CODE) {
 		forget_ahead(recorder);
 		return 0;
+	}
+	if (recorder->unwinder) {
+		int r = unwinder_note(recorder->unwinder, item);
+
+		if (r < 0)
+			return r;
 	}
 	return timeline_add(recorder->timeline, item);
 }
@@ -317,12 +384,22 @@ static void cure_losses(struct stoke_recorder *recorder)
 	}
 }
 
+/* Empties the rings; what walks met there and did not know is looked after at once. */
+static int drain(struct stoke_recorder *recorder)
+{
+	int r = rings_drain(recorder->rings, collect, recorder);
+
+	if (r >= 0 && recorder->unwinder && !recorder->stop_ns)
+		r = unwinder_work(recorder->unwinder, host_now_ns());
+	return r;
+}
+
 static int drain_round(struct stoke_recorder *recorder, struct stoke_error *err)
 {
 	uint64_t now = host_now_ns();
 	int r;
 
-	r = rings_drain(recorder->rings, collect, recorder);
+	r = drain(recorder);
 	if (r >= 0)
 		r = timeline_round(recorder->timeline, now, take_item, recorder);
 	if (r >= 0)
@@ -342,7 +419,7 @@ int stoke_recorder_step(struct stoke_recorder *recorder, struct stoke_error *err
 	int r, due = read(recorder->timer_fd, &expirations, sizeof(expirations)) > 0;
 
 	/* A ring past its watermark is emptied at once; the round waits for its time. */
-	r = due ? drain_round(recorder, err) : rings_drain(recorder->rings, collect, recorder);
+	r = due ? drain_round(recorder, err) : drain(recorder);
 	if (r < 0)
 		return err && err->code ? r : fail(err, r, "cannot keep samples: %s", strerror(-r));
 	(void)targets_scan_some(recorder->targets, recorder->processes, SCANS_A_ROUND);
@@ -459,6 +536,8 @@ void stoke_recorder_close(struct stoke_recorder *recorder)
 		return;
 	if (recorder->source_run)
 		recorder->source->close(recorder->source_run);
+	unwinder_free(recorder->unwinder);
+	tables_close(recorder->tables);
 	objects_close(recorder->objects);
 	rings_close(recorder->rings);
 	resolve_ahead_free(recorder->ahead);

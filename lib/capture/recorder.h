@@ -10,8 +10,10 @@
 #include "capture/rings.h"
 #include "capture/target.h"
 #include "capture/timeline.h"
+#include "capture/unwinder.h"
 #include "process/process.h"
 #include "source/source.h"
+#include "source/tables.h"
 #include "stoke.h"
 
 #define SLICE_NS 20000000ull
@@ -28,6 +30,8 @@ struct stoke_recorder {
 	struct processes *processes;
 	struct timeline *timeline;
 	struct assembler *assembler;
+	struct tables *tables; /* of unwinding, NULL: walks go by frame pointers */
+	struct unwinder *unwinder;
 	struct stoke_profile *profile;
 	const struct source *source;
 	void *source_params, *source_run;

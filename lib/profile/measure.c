@@ -13,10 +13,11 @@
 #include "base/cleanup.h"
 
 enum stack_state {
-	STATE_BROKEN = 1 << 0, /* under a [broken] root */
+	STATE_BROKEN = 1 << 0, /* under a [broken] or [no unwind info: ..] root */
 	STATE_CODE = 1 << 1, /* has a frame of code */
 	STATE_JIT = 1 << 2, /* has one of generated code */
-	STATE_JIT_FIRST = 1 << 3 /* its outermost frame of code is generated */
+	STATE_JIT_FIRST = 1 << 3, /* its outermost frame of code is generated */
+	STATE_BARE = 1 << 4 /* under a [no unwind info: ..] root */
 };
 
 static uint64_t add(uint64_t a, uint64_t b)
@@ -57,6 +58,8 @@ static uint8_t state_of(const struct stoke_profile *profile, uint8_t state, uint
 
 		if (!(state & STATE_CODE) && strcmp(name, "[broken]") == 0)
 			state |= STATE_BROKEN;
+		if (!(state & STATE_CODE) && strncmp(name, "[no unwind info: ", 17) == 0)
+			state |= STATE_BROKEN | STATE_BARE;
 		return state;
 	}
 	if (function->kind == FUNCTION_JIT)
@@ -89,7 +92,7 @@ struct walk {
 	uint8_t *state; /* of each node */
 	uint32_t *outermost; /* frame nearest the root that is code, of each node */
 	uint64_t *weight; /* of each node, then with those below */
-	uint64_t *broken, *unnamed; /* of each module */
+	uint64_t *broken, *bare, *unnamed; /* of each module */
 };
 
 static void walk_done(struct walk *walk)
@@ -98,6 +101,7 @@ static void walk_done(struct walk *walk)
 	free(walk->outermost);
 	free(walk->weight);
 	free(walk->broken);
+	free(walk->bare);
 	free(walk->unnamed);
 }
 
@@ -109,8 +113,10 @@ static int walk_init(const struct stoke_profile *profile, struct walk *walk)
 	walk->outermost = calloc(nr, sizeof(*walk->outermost));
 	walk->weight = calloc(nr, sizeof(*walk->weight));
 	walk->broken = calloc(nr_modules, sizeof(*walk->broken));
+	walk->bare = calloc(nr_modules, sizeof(*walk->bare));
 	walk->unnamed = calloc(nr_modules, sizeof(*walk->unnamed));
-	if (!walk->state || !walk->outermost || !walk->weight || !walk->broken || !walk->unnamed)
+	if (!walk->state || !walk->outermost || !walk->weight || !walk->broken || !walk->bare ||
+		!walk->unnamed)
 		return -ENOMEM;
 	return 0;
 }
@@ -145,6 +151,9 @@ int measure_stacks(const struct stoke_profile *profile, struct measured *ret)
 			ret->jit = add(ret->jit, weight);
 		if ((state & STATE_BROKEN) && (state & STATE_JIT_FIRST)) {
 			ret->jit_without_callers = add(ret->jit_without_callers, weight);
+		} else if (state & STATE_BARE) {
+			ret->bare = add(ret->bare, weight);
+			walk.bare[module] = add(walk.bare[module], weight);
 		} else if (state & STATE_BROKEN) {
 			ret->broken = add(ret->broken, weight);
 			walk.broken[module] = add(walk.broken[module], weight);
@@ -159,6 +168,7 @@ int measure_stacks(const struct stoke_profile *profile, struct measured *ret)
 			walk.unnamed[frame->module] =
 				add(walk.unnamed[frame->module], walk.weight[i]);
 	}
+	ret->bare_module = heaviest(walk.bare, profile->nr_modules);
 	ret->broken_module = heaviest(walk.broken, profile->nr_modules);
 	ret->unnamed_module = heaviest(walk.unnamed, profile->nr_modules);
 	return 0;

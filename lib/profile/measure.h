@@ -9,7 +9,9 @@ struct measured {
 	uint64_t jit; /* stacks with generated code */
 	uint64_t jit_without_callers; /* broken right above generated code */
 	uint64_t broken; /* broken above other code */
-	uint32_t broken_module, unnamed_module; /* the one with most of them, 0: none */
+	uint64_t bare; /* under a mark that says that the file tells nothing of its frames */
+	uint32_t broken_module, bare_module,
+		unnamed_module; /* the one with most of them, 0: none */
 };
 
 /* Looks at every stack once. 0 or -ENOMEM. */

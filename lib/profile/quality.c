@@ -300,11 +300,18 @@ static void say_stacks(const struct stoke_profile *profile, const struct quality
 				  "-XX:+PreserveFramePointer");
 	if (reaches(measured->broken, stacks, 5))
 		say(text,
-			"%s of stacks end before their root%s: code without frame pointers; "
-			"rebuild "
-			"it with -fno-omit-frame-pointer",
+			"%s of stacks end before their root%s: no frame pointers there, and no "
+			"unwind information that leads on; rebuild it with "
+			"-fno-omit-frame-pointer",
 			text_share(share, measured->broken, stacks),
 			most_in(profile, measured->broken_module, most, sizeof(most)));
+	if (reaches(measured->bare, stacks, 1))
+		say(text,
+			"%s of stacks end in a file without unwind information%s: keep its "
+			".eh_frame (-fasynchronous-unwind-tables), or rebuild it with "
+			"-fno-omit-frame-pointer",
+			text_share(share, measured->bare, stacks),
+			most_in(profile, measured->bare_module, most, sizeof(most)));
 	if (reaches(sum->count[QUALITY_STACKS_TRUNCATED], stacks, 1))
 		say(text,
 			"%s of stacks deeper than the limit of 1024 frames: the frames nearest the "

@@ -156,6 +156,63 @@ Test(assemble, a_broken_stack_is_whole_when_its_root_gets_a_roots_name)
 	end(&fixture);
 }
 
+/* The name that the outermost frame of the i-th row has, "" without one. */
+static const char *outermost(const struct fixture *fixture, size_t row)
+{
+	const struct stoke_profile *profile = fixture->profile;
+	uint32_t node = profile->rows.stack[row];
+	const struct frame *frame;
+
+	while (profile->stacks.parent[node])
+		node = profile->stacks.parent[node];
+	frame = &profile->frames[profile->stacks.frame[node]];
+	return strings_text(
+		&profile->strings, profile->functions[frame_function(profile, frame, 0)].name);
+}
+
+Test(assemble, a_stack_is_whole_when_the_file_says_that_its_last_frame_is_the_first)
+{
+	const uint64_t frames[] = {0x10010, 0x10020};
+	struct fixture fixture;
+
+	begin(&fixture, 0);
+	sample(&fixture,
+		(struct stoke_sample){.nr_user = 2, .walk_end = STOKE_WALK_FIRST, .generation = 1},
+		frames);
+	cr_assert(eq(str, (char *)outermost(&fixture, 0), ""));
+	cr_assert(eq(u64, judge(&fixture).count[QUALITY_STACKS_WHOLE], 1));
+	end(&fixture);
+}
+
+Test(assemble, a_stack_that_ends_in_a_file_without_unwind_information_says_so)
+{
+	const uint64_t frames[] = {0x10010, 0x20020}, others[] = {0x10010};
+	struct fixture fixture;
+	struct quality quality;
+
+	begin(&fixture, 0);
+	map(&fixture, 0x20000, 0x1000, "/usr/lib/libbare.so.1");
+	sample(&fixture,
+		(struct stoke_sample){
+			.nr_user = 2, .walk_end = STOKE_WALK_NO_TABLE, .generation = 1},
+		frames);
+	sample(&fixture,
+		(struct stoke_sample){
+			.nr_user = 1, .walk_end = STOKE_WALK_NO_TABLE, .generation = 1},
+		others);
+	sample(&fixture,
+		(struct stoke_sample){
+			.nr_user = 1, .walk_end = STOKE_WALK_NO_MAPPING, .generation = 1},
+		others);
+	cr_assert(eq(str, (char *)outermost(&fixture, 0), "[no unwind info: libbare.so.1]"));
+	cr_assert(eq(str, (char *)outermost(&fixture, 1), "[no unwind info: prog]"));
+	cr_assert(eq(str, (char *)outermost(&fixture, 2), "[broken]"));
+	quality = judge(&fixture);
+	cr_assert(eq(u64, quality.count[QUALITY_STACKS_BROKEN], 3));
+	cr_assert(eq(u64, quality.count[QUALITY_STACKS_WHOLE], 0));
+	end(&fixture);
+}
+
 Test(assemble, a_task_in_exit_is_no_broken_stack)
 {
 	const uint64_t frames[] = {0xffffffff81000100};

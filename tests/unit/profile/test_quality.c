@@ -325,8 +325,9 @@ Test(quality, broken_stacks_name_the_library_that_breaks_most)
 			{"read", FUNCTION_NATIVE, "/usr/lib/libc.so.6"}, {0}},
 		30, "app");
 	cr_assert(eq(str, said(),
-		"10.0 % of stacks end before their root, most of it in libz.so.1: code without "
-		"frame pointers; rebuild it with -fno-omit-frame-pointer\n"));
+		"10.0 % of stacks end before their root, most of it in libz.so.1: no frame "
+		"pointers there, and no unwind information that leads on; rebuild it with "
+		"-fno-omit-frame-pointer\n"));
 }
 
 Test(quality, frames_without_names_say_what_would_name_them)

@@ -1,0 +1,517 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * unwinder.c: which process has which tables. A slice says which address space it was read from,
+ * and a walk uses it in no other, so an exec needs no hurry; what was mapped in the place of
+ * something else meanwhile is found out by unwinder_agrees().
+ */
+#include "capture/unwinder.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "capture/bodies.h"
+#include "capture/slices.h"
+#include "unwind/trampoline.h"
+
+#define FIRST_INTERVAL_NS  10000000ull
+#define LAST_INTERVAL_NS   2000000000ull
+#define UNIFORM_PAGE_BYTES 4096
+#define UNIFORM_MAX_BYTES  (4u << 20)
+#define LOOKS_A_ROUND	   64 /* for processes that ended unseen */
+
+/* A process that was sampled, or will be. */
+struct followed {
+	pid_t pid; /* 0: free slot */
+	uint32_t generation; /* of its slice, 0: it has none */
+	uint64_t memory; /* that slice is of; 0: not known */
+	uint64_t asked_memory; /* what the sample that asked ran in */
+	int asked; /* for a reading */
+	uint64_t next_ns; /* not before */
+	uint64_t interval_ns;
+};
+
+struct unwinder {
+	struct processes *processes;
+	struct store *store;
+	struct publisher *publisher;
+	struct bodies *bodies;
+	struct slices slices;
+	struct followed *slots; /* by pid, open addressing */
+	size_t nr_slots, nr; /* a power of two */
+	size_t look; /* next slot to look at */
+	int nr_asked;
+	uint64_t early, pending, readings;
+};
+
+int unwinder_new(struct processes *processes, struct unwinder **ret)
+{
+	struct unwinder *unwinder = calloc(1, sizeof(*unwinder));
+	int r;
+
+	if (!unwinder)
+		return -ENOMEM;
+	unwinder->processes = processes;
+	unwinder->nr_slots = 64;
+	unwinder->slots = calloc(unwinder->nr_slots, sizeof(*unwinder->slots));
+	r = unwinder->slots ? bodies_new(unwinder->processes, &unwinder->bodies) : -ENOMEM;
+	if (r < 0) {
+		unwinder_free(unwinder);
+		return r;
+	}
+	*ret = unwinder;
+	return 0;
+}
+
+int unwinder_attach(struct unwinder *unwinder, const struct store_memory *store,
+	const struct publisher_memory *publisher)
+{
+	int r = store_new(store, &unwinder->store);
+
+	if (r == 0)
+		r = publisher_new(publisher, &unwinder->publisher);
+	if (r == 0)
+		bodies_attach(unwinder->bodies, unwinder->store);
+	return r;
+}
+
+void unwinder_free(struct unwinder *unwinder)
+{
+	if (!unwinder)
+		return;
+	bodies_free(unwinder->bodies);
+	publisher_free(unwinder->publisher);
+	store_free(unwinder->store);
+	slices_done(&unwinder->slices);
+	free(unwinder->slots);
+	free(unwinder);
+}
+
+int unwinder_fd(const struct unwinder *unwinder)
+{
+	return bodies_fd(unwinder->bodies);
+}
+
+static size_t place_of(const struct unwinder *unwinder, pid_t pid)
+{
+	return ((uint32_t)pid * 0x9e3779b1u) & (unwinder->nr_slots - 1);
+}
+
+static struct followed *slot_of(const struct unwinder *unwinder, pid_t pid)
+{
+	size_t i = place_of(unwinder, pid);
+
+	while (unwinder->slots[i].pid && unwinder->slots[i].pid != pid)
+		i = (i + 1) & (unwinder->nr_slots - 1);
+	return &unwinder->slots[i];
+}
+
+static struct followed *find(const struct unwinder *unwinder, pid_t pid)
+{
+	struct followed *followed = slot_of(unwinder, pid);
+
+	return followed->pid ? followed : NULL;
+}
+
+static int grow(struct unwinder *unwinder)
+{
+	struct unwinder wider = *unwinder;
+
+	wider.nr_slots *= 2;
+	wider.slots = calloc(wider.nr_slots, sizeof(*wider.slots));
+	if (!wider.slots)
+		return -ENOMEM;
+	for (size_t i = 0; i < unwinder->nr_slots; i++) {
+		if (unwinder->slots[i].pid)
+			*slot_of(&wider, unwinder->slots[i].pid) = unwinder->slots[i];
+	}
+	free(unwinder->slots);
+	*unwinder = wider;
+	return 0;
+}
+
+static int follow(struct unwinder *unwinder, pid_t pid, struct followed **ret)
+{
+	struct followed *followed;
+
+	if (unwinder->nr >= unwinder->nr_slots / 2) {
+		int r = grow(unwinder);
+
+		if (r < 0)
+			return r;
+	}
+	followed = slot_of(unwinder, pid);
+	if (!followed->pid) {
+		*followed = (struct followed){.pid = pid, .interval_ns = FIRST_INTERVAL_NS};
+		unwinder->nr++;
+	}
+	*ret = followed;
+	return 0;
+}
+
+static void ask(struct unwinder *unwinder, struct followed *followed, uint64_t memory)
+{
+	followed->asked_memory = memory;
+	unwinder->nr_asked += !followed->asked;
+	followed->asked = 1;
+}
+
+/* It has no tables any more. */
+static void unpublish(struct unwinder *unwinder, struct followed *followed, uint64_t now_ns)
+{
+	if (!followed->generation)
+		return;
+	publisher_drop(unwinder->publisher, (uint32_t)followed->pid, now_ns);
+	slices_leave(&unwinder->slices, followed->generation, now_ns);
+	followed->generation = 0;
+	followed->memory = 0;
+}
+
+/* Takes it out, and closes the gap in its chain. */
+static void forget(struct unwinder *unwinder, struct followed *followed, uint64_t now_ns)
+{
+	size_t mask = unwinder->nr_slots - 1, hole = (size_t)(followed - unwinder->slots);
+
+	unpublish(unwinder, followed, now_ns);
+	unwinder->nr_asked -= followed->asked;
+	for (size_t i = (hole + 1) & mask; unwinder->slots[i].pid; i = (i + 1) & mask) {
+		size_t home = place_of(unwinder, unwinder->slots[i].pid);
+
+		if (((i - home) & mask) < ((i - hole) & mask))
+			continue;
+		unwinder->slots[hole] = unwinder->slots[i];
+		hole = i;
+	}
+	unwinder->slots[hole].pid = 0;
+	unwinder->nr--;
+}
+
+static void nobody_waits(void *arg, uint32_t module)
+{
+}
+
+int unwinder_prepare(struct unwinder *unwinder, pid_t pid)
+{
+	_cleanup_free_ struct mapping *mappings = NULL;
+	size_t nr = 0;
+
+	/* Whatever hinders it now is asked again once it counts. */
+	if (processes_mapped(unwinder->processes, pid, &mappings, &nr) < 0)
+		return 0;
+	for (size_t i = 0; i < nr; i++) {
+		if (mappings[i].kind == MAPPING_FILE || mappings[i].kind == MAPPING_VDSO)
+			(void)bodies_want(unwinder->bodies, mappings[i].module);
+	}
+	bodies_begin(unwinder->bodies, nobody_waits, NULL);
+	return 0;
+}
+
+int unwinder_expect(struct unwinder *unwinder, pid_t pid)
+{
+	struct followed *followed;
+	int r = follow(unwinder, pid, &followed);
+
+	if (r == 0 && !followed->generation)
+		ask(unwinder, followed, 0);
+	return r;
+}
+
+static int note_sample(
+	struct unwinder *unwinder, const struct stoke_sample *record, const uint64_t *frames)
+{
+	struct followed *followed;
+	int r;
+
+	if (!record->memory || !record->nr_user)
+		return 0;
+	r = follow(unwinder, (pid_t)record->pid, &followed);
+	if (r < 0)
+		return r;
+	if (!record->generation) {
+		unwinder->early++;
+		/* Taken before the slice of its address space was there: nothing to ask. */
+		if (!followed->generation || followed->memory != record->memory)
+			ask(unwinder, followed, record->memory);
+		return 0;
+	}
+	if (!followed->memory)
+		followed->memory = record->memory;
+	if (record->walk_end == STOKE_WALK_NO_MAPPING) {
+		ask(unwinder, followed, record->memory);
+	} else if (record->walk_end == STOKE_WALK_PENDING) {
+		uint64_t last = frames[record->nr_kernel + record->nr_user - 1];
+
+		unwinder->pending++;
+		bodies_hurry(unwinder->bodies,
+			slices_module(&unwinder->slices, record->generation, last));
+	}
+	return 0;
+}
+
+/* Generated code comes and goes where there was some all the time; that is no news. */
+static int is_news(const struct unwinder *unwinder, const struct followed *followed,
+	const struct mmap_event *event)
+{
+	if (!(event->prot & PROT_EXEC) || !followed->generation)
+		return 0;
+	return event->ino || event->build_id_size ||
+	       !slices_generated(&unwinder->slices, followed->generation, event->start,
+		       event->start + event->size);
+}
+
+int unwinder_note(struct unwinder *unwinder, const struct item *item)
+{
+	struct followed *followed;
+
+	switch (item->kind) {
+	case ITEM_SAMPLE:
+		return note_sample(unwinder, item->sample.record, item->sample.frames);
+	case ITEM_MMAP:
+		followed = find(unwinder, item->mmap.pid);
+		if (followed && is_news(unwinder, followed, &item->mmap)) {
+			followed->interval_ns = FIRST_INTERVAL_NS;
+			ask(unwinder, followed, followed->memory);
+		}
+		return 0;
+	case ITEM_COMM:
+		followed = item->comm.exec ? find(unwinder, item->comm.pid) : NULL;
+		if (followed) {
+			unpublish(unwinder, followed, host_now_ns());
+			followed->interval_ns = FIRST_INTERVAL_NS;
+			followed->next_ns = 0;
+			/* Which address space its samples ran in, they say themselves. */
+		}
+		return 0;
+	case ITEM_EXIT:
+		followed = find(unwinder, item->task.pid);
+		if (followed && item->task.pid == item->task.tid)
+			ask(unwinder, followed, followed->memory); /* gone, or its leader only */
+		return 0;
+	case ITEM_FORK:
+	case ITEM_KERNEL_CODE:
+		return 0;
+	}
+	return 0;
+}
+
+/* Generated code that one rule describes: it looks alike at the start of each page. */
+static int find_uniform(
+	struct unwinder *unwinder, pid_t pid, const struct mapping *mapping, uint32_t *ret)
+{
+	struct unwind_rule first, rule;
+	uint8_t code[2 * TRAMPOLINE_BYTES];
+
+	if (mapping->end - mapping->start > UNIFORM_MAX_BYTES)
+		return -ENOENT;
+	for (uint64_t page = mapping->start; page < mapping->end; page += UNIFORM_PAGE_BYTES) {
+		size_t at = 0;
+
+		if (processes_read(unwinder->processes, pid, page, code, sizeof(code)) < 0)
+			return -ENOENT;
+		/* They need not end where pages do. */
+		while (at < TRAMPOLINE_BYTES && trampoline_recognise(code + at, &rule) < 0)
+			at++;
+		if (at == TRAMPOLINE_BYTES)
+			return -ENOENT;
+		if (page == mapping->start)
+			first = rule;
+		else if (memcmp(&first, &rule, sizeof(rule)) != 0)
+			return -ENOENT;
+	}
+	return store_rule(unwinder->store, &first, ret);
+}
+
+static struct stoke_mapping publishable(
+	struct unwinder *unwinder, pid_t pid, const struct mapping *mapping)
+{
+	struct stoke_mapping made = {
+		.start = mapping->start, .end = mapping->end, .kind = STOKE_MAPPING_GENERATED};
+	struct stored stored;
+	uint64_t bias;
+
+	if (mapping->kind == MAPPING_ANONYMOUS) {
+		if (find_uniform(unwinder, pid, mapping, &made.page) == 0)
+			made.kind = STOKE_MAPPING_UNIFORM;
+		return made;
+	}
+	made.kind = STOKE_MAPPING_BARE;
+	switch (bodies_want(unwinder->bodies, mapping->module)) {
+	case BODY_WAITS:
+		made.kind = STOKE_MAPPING_PENDING;
+		break;
+	case BODY_READY:
+		if (bodies_place(unwinder->bodies, mapping->module, mapping, &stored, &bias) < 0)
+			break;
+		made.bias = bias;
+		made.page = stored.page;
+		made.first = stored.first;
+		made.nr = stored.nr;
+		made.kind = STOKE_MAPPING_TABLE;
+		break;
+	case BODY_UNKNOWN:
+	case BODY_BARE:
+		break;
+	}
+	return made;
+}
+
+static int publish(struct unwinder *unwinder, struct followed *followed, struct slice_copy *slice,
+	uint64_t now_ns)
+{
+	_cleanup_free_ struct stoke_mapping *mappings = calloc(slice->nr + 1, sizeof(*mappings));
+	uint32_t generation;
+	int r;
+
+	if (!mappings)
+		return -ENOMEM;
+	for (size_t i = 0; i < slice->nr; i++)
+		mappings[i] = publishable(unwinder, followed->pid, &slice->mappings[i]);
+	r = publisher_set(unwinder->publisher, (uint32_t)followed->pid, followed->asked_memory,
+		mappings, slice->nr, now_ns, &generation);
+	if (r < 0) {
+		/* What it had is not true any more; better none. */
+		unpublish(unwinder, followed, now_ns);
+		return r == -ENOMEM ? r : 0;
+	}
+	if (followed->generation)
+		slices_leave(&unwinder->slices, followed->generation, now_ns);
+	followed->generation = generation;
+	followed->memory = followed->asked_memory;
+	slice->generation = generation;
+	slice->pid = followed->pid;
+	return slices_add(&unwinder->slices, slice);
+}
+
+/* One reading. The process may be gone. */
+static int read_now(struct unwinder *unwinder, struct followed *followed, uint64_t now_ns)
+{
+	_cleanup_(slice_copy_done) struct slice_copy slice = {0};
+	int r, news, same;
+
+	unwinder->readings++;
+	r = processes_mapped(unwinder->processes, followed->pid, &slice.mappings, &slice.nr);
+	if (r == -ESRCH || (r == 0 && !slice.nr)) {
+		forget(unwinder, followed, now_ns);
+		return 0;
+	}
+	if (r < 0)
+		return r == -ENOMEM ? r : 0;
+	/* Of another address space nothing is kept. */
+	same = !followed->memory || followed->memory == followed->asked_memory;
+	r = slices_merge(&unwinder->slices, same ? followed->generation : 0, &slice);
+	if (r < 0)
+		return r;
+	news = r || followed->memory != followed->asked_memory;
+	followed->interval_ns = news ? FIRST_INTERVAL_NS : followed->interval_ns * 2;
+	if (followed->interval_ns > LAST_INTERVAL_NS)
+		followed->interval_ns = LAST_INTERVAL_NS;
+	followed->next_ns = now_ns + followed->interval_ns;
+	return news ? publish(unwinder, followed, &slice, now_ns) : 0;
+}
+
+static int read_asked(struct unwinder *unwinder, uint64_t now_ns)
+{
+	for (size_t i = 0; i < unwinder->nr_slots && unwinder->nr_asked; i++) {
+		struct followed *followed = &unwinder->slots[i];
+		int r;
+
+		if (!followed->pid || !followed->asked || followed->next_ns > now_ns)
+			continue;
+		followed->asked = 0;
+		unwinder->nr_asked--;
+		r = read_now(unwinder, followed, now_ns);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+/* Records of exits may be lost. */
+static void look_around(struct unwinder *unwinder)
+{
+	for (size_t i = 0; i < LOOKS_A_ROUND && i < unwinder->nr_slots; i++) {
+		struct followed *followed = &unwinder->slots[unwinder->look];
+
+		unwinder->look = (unwinder->look + 1) & (unwinder->nr_slots - 1);
+		if (followed->pid && processes_gone(unwinder->processes, followed->pid))
+			ask(unwinder, followed, followed->memory);
+	}
+}
+
+/* A module has its table, or will never have one: wherever it is pending, that is over. */
+static void module_settled(void *arg, uint32_t module)
+{
+	struct unwinder *unwinder = arg;
+
+	for (size_t i = 0; i < unwinder->slices.nr; i++) {
+		const struct slice_copy *slice = &unwinder->slices.items[i];
+
+		for (size_t j = 0; j < slice->nr && !slice->left_ns; j++) {
+			struct stored stored;
+			uint64_t bias;
+
+			if (slice->mappings[j].module != module)
+				continue;
+			if (bodies_want(unwinder->bodies, module) == BODY_READY &&
+				bodies_place(unwinder->bodies, module, &slice->mappings[j], &stored,
+					&bias) == 0)
+				publisher_upgrade(unwinder->publisher, (uint32_t)slice->pid, j,
+					&stored, bias);
+			else
+				publisher_settle(unwinder->publisher, (uint32_t)slice->pid, j);
+		}
+	}
+}
+
+int unwinder_work(struct unwinder *unwinder, uint64_t now_ns)
+{
+	int r = read_asked(unwinder, now_ns);
+
+	(void)bodies_work(unwinder->bodies, 0, module_settled, unwinder);
+	look_around(unwinder);
+	slices_expire(&unwinder->slices, now_ns);
+	return r;
+}
+
+int unwinder_settle(struct unwinder *unwinder, unsigned timeout_ms)
+{
+	uint64_t end_ns = host_now_ns() + timeout_ms * 1000000ull, now_ns;
+	int r = read_asked(unwinder, host_now_ns());
+
+	while (r == 0) {
+		now_ns = host_now_ns();
+		if (!bodies_work(unwinder->bodies,
+			    now_ns < end_ns ? (unsigned)((end_ns - now_ns) / 1000000) : 0,
+			    module_settled, unwinder) ||
+			now_ns >= end_ns)
+			break;
+	}
+	return r;
+}
+
+int unwinder_agrees(const struct unwinder *unwinder, uint32_t generation, uint64_t address,
+	const struct mapping *mapping)
+{
+	const struct mapping *used = slices_mapping(&unwinder->slices, generation, address);
+
+	if (!used)
+		return 1;
+	if (used->kind == MAPPING_ANONYMOUS || mapping->kind == MAPPING_ANONYMOUS)
+		return used->kind == mapping->kind;
+	return used->module == mapping->module &&
+	       used->start - used->offset == mapping->start - mapping->offset;
+}
+
+void unwinder_counts(const struct unwinder *unwinder, struct unwinder_counts *ret)
+{
+	*ret = (struct unwinder_counts){.early = unwinder->early,
+		.pending = unwinder->pending,
+		.readings = unwinder->readings};
+	if (!unwinder->publisher)
+		return;
+	store_counts(unwinder->store, &ret->store);
+	publisher_counts(unwinder->publisher, &ret->publisher);
+}
