@@ -93,8 +93,7 @@ def python_root():
 
 @case("Python 3.13 -X perf, in a root of its own", live=True)
 def python(t):
-    """Debian's Python keeps no frame pointers, so walks end in its interpreter, below the trampolines that
-    the map names: then the cure must be said and nothing invented. Builds with them show functions."""
+    """Debian's Python keeps no frame pointers, and neither do the trampolines that its map names."""
     tool, root = python_root()
     shutil.copy(WORK / "work.py", root / "tmp" / "work.py")
     with Contained(tool, "run", "python", root, "-X", "perf", "/tmp/work.py", "30", comm="python3") as running:
@@ -104,17 +103,14 @@ def python(t):
     got = ran.folded()
     t.expect("every line of its map is accepted", ran.pprof().fact("stoke.quality.map-lines-bad") in (None, "0"),
         ran.pprof().comments)
-    broken = got.share_of(lambda s: s[0] == "[broken]")
-    if broken > 0.9:
-        t.expect("code without frame pointers is named with the cure", "-fno-omit-frame-pointer" in ran.err and
-            "python3.13" in ran.err, ran.err)
-        invented = set(got.only(lambda s: s[0] == "[broken]").frames()) & {"main", "_start", "start_thread", "[thread start]"}
-        t.expect("nothing is invented above", not invented, invented)
-    else:
-        for function in ("py::middle", "py::outer"):
-            t.expect(f"{function} is there in nearly all stacks", got.share_of(
-                lambda s: any(function in f for f in s)) > 0.85, got.head(10))
-        named_share(t, got, "over 97 % of Python's trampolines named", 0.97)
+    for function in ("py::middle", "py::outer"):
+        t.expect(f"{function} is there in nearly all stacks", got.share_of(
+            lambda s: any(function in f for f in s)) > 0.85, got.head(10))
+    named_share(t, got, "over 97 % of Python's trampolines named", 0.97)
+    t.expect("Python's functions stand in the order of their calls", got.only(
+        lambda s: any("py::middle" in f for f in s)).share_of(lambda s: [
+            f.split(":")[2] for f in s if f.startswith(("py::outer", "py::middle"))][:2] == ["outer", "middle"]) > 0.97,
+        [s for s, _ in got.stacks[:2]])
 
 
 if __name__ == "__main__":
