@@ -63,12 +63,13 @@ const struct owner *story_owner(const struct stoke_comparison *comparison)
 	return first;
 }
 
-/* Rates as shares of all before. */
-static double scale_of(const struct stoke_comparison *comparison)
+double story_scale(const struct stoke_comparison *comparison)
 {
 	double all = (double)comparison->aligned->tree->total[0][0];
 
-	return all > 0 ? comparison->exposure[0] / all : 1;
+	if (comparison->units->exposure == STOKE_EXPOSURE_SHARE || !(all > 0))
+		return 1;
+	return comparison->exposure[0] / all;
 }
 
 static void put_name(const struct stoke_comparison *comparison, uint32_t name, FILE *out)
@@ -106,7 +107,7 @@ static void put_parts(
 static void tell_owner(
 	const struct stoke_comparison *comparison, const struct owner *owner, FILE *out)
 {
-	double scale = scale_of(comparison);
+	double scale = story_scale(comparison);
 	const struct change *change = change_of(comparison, owner->node);
 	char before[NUMBER_ROOM], after[NUMBER_ROOM], points[NUMBER_ROOM];
 
@@ -143,7 +144,7 @@ static void tell_shrunk(const struct stoke_comparison *comparison, FILE *out)
 	const struct units *units = comparison->units;
 	const struct change *best = NULL;
 	size_t of = 0;
-	double scale = scale_of(comparison);
+	double scale = story_scale(comparison);
 	char before[NUMBER_ROOM], after[NUMBER_ROOM], points[NUMBER_ROOM];
 
 	for (size_t i = 0; comparison->evidence && i < units->nr_hypotheses; i++) {

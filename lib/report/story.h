@@ -8,6 +8,8 @@
 
 #include "diff/comparison.h"
 
+/* Shares are what they are; rates of work and time times this are shares of all before. */
+double story_scale(const struct stoke_comparison *comparison);
 /* The index of a plain hypothesis of a node's function; SIZE_MAX: there is none. */
 size_t story_hypothesis(
 	const struct stoke_comparison *comparison, uint32_t tree_name, enum hypothesis_kind kind);

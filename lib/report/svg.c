@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * svg.c: a comparison as one picture with both sides in it. Rates are shown as shares of all of
- * before, whatever the exposure, so that one scale of colours serves all. Swapped, the sides change
+ * svg.c: a comparison as one picture with both sides in it. Rates of work and time are shown as
+ * shares of all of before, so that one scale of colours serves all. Swapped, the sides change
  * places in the picture; the story stays.
  */
 #include <errno.h>
@@ -133,7 +133,7 @@ static void make_difference(struct svg *svg)
 	static const char *const words[] = {"before", "after"};
 	const struct stoke_comparison *c = svg->comparison;
 	unsigned swap = svg->params->swap != 0;
-	double all = (double)c->aligned->tree->total[0][0];
+	double scale = story_scale(c);
 	struct difference *d = &svg->difference;
 
 	svg->tree = *c->aligned->tree;
@@ -142,8 +142,7 @@ static void make_difference(struct svg *svg)
 
 		svg->tree.self[side] = c->aligned->tree->self[from];
 		svg->tree.total[side] = c->aligned->tree->total[from];
-		d->exposure[side] =
-			c->exposure[0] > 0 ? c->exposure[from] / c->exposure[0] * all : 0;
+		d->exposure[side] = scale > 0 ? c->exposure[from] / scale : 0;
 		d->word[side] = words[from];
 	}
 	d->tree = &svg->tree;

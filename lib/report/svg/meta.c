@@ -8,6 +8,7 @@
 
 #include "base/cleanup.h"
 #include "base/text.h"
+#include "report/story.h"
 #include "view/json.h"
 #include "view/number.h"
 #include "view/page.h"
@@ -64,6 +65,8 @@ static void write_side(const struct svg *svg, unsigned side, FILE *out)
 
 static void write_exposure(const struct svg *svg, FILE *out)
 {
+	double all = (double)svg->comparison->aligned->tree->total[0][0];
+
 	switch (svg->comparison->units->exposure) {
 	case STOKE_EXPOSURE_WORK:
 		fputs("compared by CPU an operation; 100 % is all of before", out);
@@ -74,15 +77,11 @@ static void write_exposure(const struct svg *svg, FILE *out)
 	case STOKE_EXPOSURE_AUTO:
 	case STOKE_EXPOSURE_SHARE:
 		fputs("compared by share of samples", out);
+		/* The JVM's own threads are in the picture, not in what is divided by. */
+		if (svg->comparison->exposure[0] < all)
+			fputs(", JIT and GC not counted in", out);
 		break;
 	}
-}
-
-static double scale_of(const struct svg *svg)
-{
-	double all = (double)svg->comparison->aligned->tree->total[0][0];
-
-	return all > 0 ? svg->comparison->exposure[0] / all : 1;
 }
 
 int svg_write_facts(void *of, FILE *out)
@@ -98,7 +97,8 @@ int svg_write_facts(void *of, FILE *out)
 	write_exposure(svg, out);
 	fprintf(out, PAGE_DOT "names %s", levels[svg->comparison->level]);
 	fprintf(out, PAGE_DOT "difference %s",
-		number_rate(number, svg->comparison->cause->difference * scale_of(svg)));
+		number_rate(
+			number, svg->comparison->cause->difference * story_scale(svg->comparison)));
 	if (svg->params->swap)
 		fputs(PAGE_DOT "sides swapped", out);
 	if (svg->payload.nr_left_out)
@@ -218,7 +218,8 @@ static void write_evidence_rows(const struct svg *svg, FILE *out, int *nr)
 	}
 	if (c->evidence && c->power.detectable > 0 && isfinite(c->power.detectable)) {
 		(void)snprintf(text, sizeof(text), "%s in a frame of %s is found 9 times in 10",
-			number_points(number[0], c->power.detectable * scale_of(svg)),
+			number_points(
+				number[0], c->power.detectable * story_scale(svg->comparison)),
 			number_rate(number[1], c->power.share));
 		write_pair(out, nr, "could have seen", text);
 	}
