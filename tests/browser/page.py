@@ -52,6 +52,20 @@ def draw(folder, text, options="", name="x"):
     return drawn
 
 
+def draw_difference(folder, before, after, options="", repeats=5, name="d"):
+    """Writes a picture of two sides of folded text, each `repeats` times the same; returns its path."""
+    drawn, sides = folder / (name + ".svg"), []
+    for side, text in (("before", before), ("after", after)):
+        for i in range(repeats):
+            sides.append(folder / f"{name}-{side}{i + 1}.folded")
+            sides[-1].write_text(text)
+    ran = subprocess.run([os.environ["STOKE"], "diff", *map(str, sides[:repeats]), "--", *map(str, sides[repeats:]),
+                          "-o", str(drawn), "-f", "svg:" + options if options else "svg"], capture_output=True, text=True)
+    if ran.returncode:
+        raise Failed("stoke diff: " + ran.stderr)
+    return drawn
+
+
 class Page:
     def __init__(self, browser, folder):
         self.browser, self.folder = browser, folder
@@ -80,6 +94,11 @@ class Page:
 
     def draw(self, text, options="", fragment=""):
         path = draw(self.folder, text, options)
+        self.open(path, fragment)
+        return path
+
+    def draw_difference(self, before, after, options="", fragment="", **more):
+        path = draw_difference(self.folder, before, after, options, **more)
         self.open(path, fragment)
         return path
 

@@ -6,6 +6,19 @@ ZOOM = "main;outer;inner 30\nmain;outer;prep 20\nmain;other;inner 40\nmain;idle 
 RECURSION = "main;walk;walk;walk 40\nmain;walk;visit;walk 25\nmain;walk 10\nmain;emit 25\n"
 ADDRESS = "main;a+b&c=d#e f 50\nmain;100%;x 30\nmain;x 20\n"
 
+TLS = ("main;EventLoop.run;Handler.read;App.process 9385\n"
+       "main;EventLoop.run;SSL.readRecord;Client.processMessage;Finished.verify 80\n"
+       "main;EventLoop.run;SSL.readRecord;Client.processMessage;HelloDone.run;RSA.crypt 20\n"
+       "main;EventLoop.run;SSL.readRecord;Client.processMessage;Cert.run;X509.verify 15\n"
+       "main;EventLoop.run;SSL.writeRecord;CipherBox.encrypt 500\n",
+       "main;EventLoop.run;Handler.read;App.process 7102\n"
+       "main;EventLoop.run;SSL.readRecord;Client.processMessage;Finished.verify 84\n"
+       "main;EventLoop.run;SSL.readRecord;Client.processMessage;HelloDone.run;RSA.crypt 1480\n"
+       "main;EventLoop.run;SSL.readRecord;Client.processMessage;Cert.run;X509.verify 834\n"
+       "main;EventLoop.run;SSL.writeRecord;CipherBox.encrypt 500\n")
+UNION = ("main;a 3000\nmain;a;x 2000\nmain;old 2500\nmain;b 2500\n",
+         "main;a 2000\nmain;a;x 3500\nmain;b 2500\nmain;fresh 2000\n")
+
 MARKUP = ["std::map<std::string, int>::operator[](char const*&&)", "operator<", "a & b", '"quoted"', "it's",
           "C:\\temp\\", "a]]>b", "</title><b>x", "<!-- no comment -->", "%3Cb%3E", "${name}", "$& $1 \\1",
           "line\u2028sep"]
@@ -54,4 +67,17 @@ def mixed(stacks=3000, seed=11):
         stack += [pick(NATIVE) for _ in range(rng.randrange(0, 3))]
         stack += [pick(KERNEL[i:]) + "_[k]" for i in range(rng.randrange(0, 4))]
         lines.append(";".join(stack) + f" {rng.randrange(1, 40)}")
+    return "\n".join(lines) + "\n"
+
+
+def changed(text, seed=5):
+    """Another run of the same program: counts differ, some ways went, some came."""
+    rng, lines = random.Random(seed), []
+    for line in text.splitlines():
+        stack, _, n = line.rpartition(" ")
+        if rng.random() < .08:
+            continue
+        if rng.random() < .08:
+            stack += ";org.acme.orders.Added.run_[j]"
+        lines.append(f"{stack} {max(1, int(int(n) * rng.uniform(.4, 1.9)))}")
     return "\n".join(lines) + "\n"
