@@ -30,7 +30,7 @@ def recorded(t, program, *arguments, seconds=1.5, hz=499, outputs=("x.folded",),
 
 
 def leaf_is(t, got, name, line):
-    t.expect(line, at_least(got.leaf(name), 0.95, got.total) and got.total > 50, got.head())
+    t.expect(line, at_least(got.leaf(name), 0.95, got.total) and got.total > 20, got.head())
 
 
 def segment_offset(t, program):

@@ -74,7 +74,8 @@ def full(t):
         t.expect("disk full: status 2", ran.status == 2, ran.describe())
         t.expect("disk full: the file is named with the cause", "x.svg" in ran.err and re.search(
             "disk full|no space", ran.err, re.I), ran.err)
-        t.expect("disk full: the other files are whole", ran.pprof().sum_of("samples") == ran.folded().total > 20, "")
+        t.expect("disk full: the other files are whole", ran.pprof().sum_of("samples") == ran.folded().total > 0,
+            ran.folded().total)
         left = [p.name for p in disk.iterdir()]
         t.expect("disk full: nothing half-written is left", left == ["fill"], left)
     finally:

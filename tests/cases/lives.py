@@ -211,7 +211,8 @@ def ls05(t):
     """Scaled to two CPUs: one thread from the start, one made a second into the work."""
     with Program("late", 4, 1.5, stdin=subprocess.PIPE) as late:
         late.says("ready")
-        started = Started(["record", "-p", late.pid, "-d", 15, "-F", 999, "-o", "x.folded", "-o", "x.pb.gz"], t.folder)
+        # Until the target ends: what is enough on a busy machine may be a minute.
+        started = Started(["record", "-p", late.pid, "-d", 600, "-F", 999, "-o", "x.folded", "-o", "x.pb.gz"], t.folder)
         time.sleep(enough(1))
         late.process.stdin.write(b"\n")
         late.process.stdin.flush()
