@@ -49,6 +49,11 @@ static const struct foreign foreign_files[] = {
 		"packed by xz", "xz -dc %s | stoke flamegraph - -o x.svg"},
 	{MAGIC("\x28\xb5\x2f\xfd"), "packed by zstd", "zstd -dc %s | stoke flamegraph - -o x.svg"},
 	{MAGIC("PK\x03\x04"), "a zip archive", "unpack %s first"},
+	{MAGIC("\0\0\0\0\0\0\0\0\3\0\0\0\0\0\0\0"), "a CPU profile in gperftools' old format",
+		"pprof -proto %s >x.pb.gz"},
+	{MAGIC("--- "), "a profile in gperftools' old format", "pprof -proto %s >x.pb.gz"},
+	{MAGIC("heap profile: "), "a profile in gperftools' old format",
+		"pprof -proto %s >x.pb.gz"},
 	{MAGIC("\x89PNG"), "a picture", "what %s was made from, .folded or .pb.gz, can be read"},
 };
 
@@ -100,7 +105,7 @@ static int refuse(const char *name, const struct foreign *foreign, struct stoke_
 		name, hole + 2);
 }
 
-/* Bytes that no text begins with: so sure that no format is asked. */
+/* Bytes that no text of ours begins with: so sure that no format is asked. */
 static int is_binary(const struct foreign *foreign)
 {
 	for (size_t i = 0; i < foreign->size; i++) {
@@ -109,7 +114,7 @@ static int is_binary(const struct foreign *foreign)
 		if (byte < ' ' || byte > '~')
 			return 1;
 	}
-	return 0;
+	return memcmp(foreign->magic, "--- ", 4) == 0; /* gperftools' headings */
 }
 
 static const struct foreign *find_foreign(const uint8_t *start, size_t size)
@@ -123,6 +128,15 @@ static const struct foreign *find_foreign(const uint8_t *start, size_t size)
 	return NULL;
 }
 
+/* Four letters and four zeros. */
+static int is_every_other(const uint8_t *start, size_t first)
+{
+	for (size_t i = 0; i < 8; i += 2)
+		if (!start[i + first] || start[i + 1 - first])
+			return 0;
+	return 1;
+}
+
 static int refuse_foreign(
 	const char *name, const uint8_t *start, size_t size, struct stoke_error *err)
 {
@@ -131,7 +145,7 @@ static int refuse_foreign(
 	if (foreign)
 		return refuse(name, foreign, err);
 	/* UTF-16 without its mark: every other byte of plain letters is 0. */
-	if (size >= 8 && start[0] && !start[1] && start[2] && !start[3] && !start[5] && !start[7])
+	if (size >= 8 && (is_every_other(start, 0) || is_every_other(start, 1)))
 		return refuse(name, &foreign_files[UTF_16], err);
 	while (size && isspace(*start)) {
 		start++;

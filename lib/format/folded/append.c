@@ -151,6 +151,8 @@ static struct name parse_name(struct append *append, const char *text, size_t si
 		name.kind = FUNCTION_MARK;
 	} else if (text[0] == '[' && text[size - 1] == ']' && !memmem(text, size, "+0x", 3)) {
 		name.kind = FUNCTION_MARK;
+	} else if (text[0] == '-' && (size == 1 || (size == 2 && text[1] == '-'))) {
+		name.kind = FUNCTION_MARK; /* bcc: between user and kernel code */
 	}
 	/* A line has at most 2^26 bytes. */
 	name.size_kind = (uint32_t)name.size << 4 | name.kind;

@@ -127,6 +127,9 @@ Test(folded, suffixes_are_kinds)
 	cr_assert(eq(int, kind_of("a;_[k] 1\n", "_[k]"), FUNCTION_UNKNOWN));
 	cr_assert(eq(int, kind_of("a;[truncated] 1\n", "[truncated]"), FUNCTION_MARK));
 	cr_assert(eq(int, kind_of("a;[libc.so.6+0x12] 1\n", "[libc.so.6+0x12]"), FUNCTION_UNKNOWN));
+	cr_assert(eq(int, kind_of("a;- 1\n", "-"), FUNCTION_MARK));
+	cr_assert(eq(int, kind_of("a;-- 1\n", "--"), FUNCTION_MARK));
+	cr_assert(eq(int, kind_of("a;-x 1\n", "-x"), FUNCTION_UNKNOWN));
 	ROUND("a;b_[k] 1\na;c_[j] 2\na;d_[i] 3\na;e_[0] 4\n",
 		"a;b_[k] 1\na;c_[j] 2\na;d_[i] 3\na;e_[0] 4\n");
 }

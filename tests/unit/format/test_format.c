@@ -87,6 +87,13 @@ Test(format, files_of_others_are_named_with_the_way_to_read_them)
 	REFUSE("a\0;\0b\0 \0"
 	       "1\0\n\0",
 		"x is UTF-16 text: iconv -f UTF-16 -t UTF-8 x >x.folded");
+	REFUSE("\0a\0;\0b\0 \0"
+	       "1\0\n",
+		"x is UTF-16 text: iconv -f UTF-16 -t UTF-8 x >x.folded");
+	REFUSE("\0\0\0\0\0\0\0\0\3\0\0\0\0\0\0\0\0\0\0\0",
+		"x is a CPU profile in gperftools' old format: pprof -proto x >x.pb.gz");
+	REFUSE("--- contentionz 1 ---\na b 1\n",
+		"x is a profile in gperftools' old format: pprof -proto x >x.pb.gz");
 	REFUSE("\0\0\0\0",
 		"x is no profile that stoke knows: it reads folded text, the text of perf "
 		"script, pprof and pictures that it drew");
