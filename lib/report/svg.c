@@ -82,7 +82,8 @@ static int find_chances(struct svg *svg)
 		if (tree->names[i].name && tree->names[i].name < nr_strings)
 			name_of[tree->names[i].class * nr_strings + tree->names[i].name] = i;
 	}
-	for (size_t i = 0; c->evidence && i < c->units->nr_hypotheses; i++) {
+	/* A chance that cannot be small says nothing. */
+	for (size_t i = 0; c->evidence && !c->too_few && i < c->units->nr_hypotheses; i++) {
 		const struct hypothesis *h = &c->units->hypotheses[i];
 		const struct change *change = &c->evidence->changes[i];
 		uint32_t name;

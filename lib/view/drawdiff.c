@@ -140,7 +140,9 @@ static void put_legend(const struct drawing *d)
 		enum sample sample;
 		const char *text;
 	} entries[] = {
-		{SAMPLE_GREY, difference->all ? "no change" : "no evidence"},
+		{SAMPLE_GREY, difference->all	     ? "no change"
+			      : difference->untested ? "not tested"
+						     : "no evidence"},
 		{SAMPLE_BARS, bars},
 		{SAMPLE_NEW, "+ new"},
 		{SAMPLE_GONE, "\xc3\x97 gone"},

@@ -240,8 +240,12 @@ Test(report_svg, without_evidence_nothing_has_colour_and_labels_tell_what_change
 	char *text;
 
 	made_from(&m, UNION_BEFORE, UNION_AFTER);
-	m.c.evidence = NULL;
 	m.c.too_few = 1;
+	text = written(&m, NULL);
+	check_lacks(text, "p 0.004");
+	check_has(text, ">not tested</text>");
+	free(text);
+	m.c.evidence = NULL;
 	text = written(&m, NULL);
 	check_lacks(text, "<path class=\"dp");
 	check_lacks(text, "<path class=\"dm");
