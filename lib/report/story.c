@@ -45,6 +45,22 @@ static int has_grown(const struct stoke_comparison *comparison, uint32_t node)
 	return change && (change->flags & CHANGE_GREW);
 }
 
+/* Does a frame, or one above it, only have another name or place now? */
+static int is_moved(const struct stoke_comparison *comparison, uint32_t node)
+{
+	const struct cause *cause = comparison->cause;
+	const struct tree *tree = comparison->aligned->tree;
+
+	for (size_t i = 0; i < cause->nr_moved; i++) {
+		const struct moved *moved = &cause->moved[i];
+
+		if ((moved->kind == MOVED_RENAMED || moved->kind == MOVED_OUTLINED) &&
+			node >= moved->node && node < tree->end[moved->node])
+			return 1;
+	}
+	return 0;
+}
+
 const struct owner *story_owner(const struct stoke_comparison *comparison)
 {
 	const struct cause *cause = comparison->cause;
@@ -53,7 +69,7 @@ const struct owner *story_owner(const struct stoke_comparison *comparison)
 	for (size_t i = 0; i < cause->nr_owners; i++) {
 		const struct owner *owner = &cause->owners[i];
 
-		if (owner->crossroads)
+		if (owner->crossroads || is_moved(comparison, owner->node))
 			continue;
 		if (has_grown(comparison, owner->node))
 			return owner;
@@ -177,6 +193,8 @@ void story_tell(const struct stoke_comparison *comparison, FILE *out)
 		tell_owner(comparison, owner, out);
 		return;
 	}
-	fputs("Nothing grew by as much as matters.", out);
+	fputs(comparison->cause->nr_owners ? "What grew only has another name or place now."
+					   : "Nothing grew by as much as matters.",
+		out);
 	tell_shrunk(comparison, out);
 }

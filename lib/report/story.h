@@ -13,8 +13,8 @@ double story_scale(const struct stoke_comparison *comparison);
 /* The index of a plain hypothesis of a node's function; SIZE_MAX: there is none. */
 size_t story_hypothesis(
 	const struct stoke_comparison *comparison, uint32_t tree_name, enum hypothesis_kind kind);
-/* The owner to speak of: the largest that is no crossroads, one with evidence before the others.
- * NULL: nothing grew. */
+/* The owner to speak of: the largest that is no crossroads and did not only move, one with evidence
+ * before the others. NULL: nothing grew. */
 const struct owner *story_owner(const struct stoke_comparison *comparison);
 /* Printable text, one line, ends with a full stop. */
 void story_tell(const struct stoke_comparison *comparison, FILE *out);

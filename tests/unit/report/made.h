@@ -73,13 +73,13 @@ static inline void made_evidence(struct made *m)
 	free(functions);
 }
 
-static inline void made_from(struct made *m, const char *before, const char *after)
+/* Of a profile of two runs, which it takes over. */
+static inline void made_of(struct made *m, struct stoke_profile *profile)
 {
 	static const char *const names[] = {"old.folded", "new.folded"};
 
 	*m = (struct made){0};
-	m->c.profile = folded_profile(before);
-	folded_add(m->c.profile, after);
+	m->c.profile = profile;
 	m->c.nr_before = 1;
 	m->c.level = STOKE_NAMES_BUILD;
 	m->c.power = (struct power){.share = .1, .detectable = .009};
@@ -101,6 +101,14 @@ static inline void made_from(struct made *m, const char *before, const char *aft
 	m->c.units = &m->units;
 	m->c.evidence = &m->evidence;
 	made_evidence(m);
+}
+
+static inline void made_from(struct made *m, const char *before, const char *after)
+{
+	struct stoke_profile *profile = folded_profile(before);
+
+	folded_add(profile, after);
+	made_of(m, profile);
 }
 
 static inline void made_done(struct made *m)

@@ -305,6 +305,24 @@ Test(report_svg, several_causes_are_told_by_the_largest_with_evidence)
 	made_done(&m);
 }
 
+Test(report_svg, what_only_moved_is_not_told_as_growth)
+{
+	struct made m;
+	char *text;
+
+	made_from(&m, "m;old;a 20\nm;old;b 10\nm;z;y 70\n", "m;new;a 21\nm;new;b 9\nm;z;y 70\n");
+	text = story_of(&m);
+	check_has(text, "What grew only has another name or place now.");
+	free(text);
+	made_done(&m);
+	made_from(&m, "m;old;a 20\nm;old;b 10\nm;z;y 10\nm;c 60\n",
+		"m;new;a 21\nm;new;b 9\nm;z;y 15\nm;c 55\n");
+	text = story_of(&m);
+	check_has(text, "Most growth: y, 10.0");
+	free(text);
+	made_done(&m);
+}
+
 Test(report_svg, rates_are_shares_of_all_before)
 {
 	struct made m;
