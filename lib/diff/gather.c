@@ -15,10 +15,11 @@
 #include "diff/comparison.h"
 #include "names/group.h"
 
-#define MAX_OWN	   64 /* that stand for others; each costs a walk over the tree */
-#define MOST_OF_IT 0.8
-#define NO_ERRORS  3.0 /* standard errors: less is no evidence of a change of its own */
-#define NAME_BYTES 1024
+#define MAX_OWN	    64 /* that stand for others; each costs a walk over the tree */
+#define MOST_OF_IT  0.8
+#define MOST_OF_ALL 0.5
+#define NO_ERRORS   3.0 /* standard errors: less is no evidence of a change of its own */
+#define NAME_BYTES  1024
 
 /* How much of a change those found so far have in common with it. */
 struct explained {
@@ -37,6 +38,7 @@ struct gather {
 	uint32_t *members;
 	size_t nr_members, members_capacity;
 	struct explained *explained; /* a change */
+	double *taken; /* of a change's size */
 };
 
 /* The state of one walk. */
@@ -76,14 +78,18 @@ static int is_member(const struct gather *gather, const struct hypothesis *h, ui
 
 	if (h->condition)
 		return 0; /* the tree does not know which samples met it */
-	if (sum) {
+	if (sum && name) {
 		text = tree_text(tree, name, &size);
 		return budget_matches(sum->glob, text, size);
 	}
+	if (sum)
+		return 0;
 	if (h->kind == HYPOTHESIS_GROUP)
-		return group_size > 0 && strings_size(strings, h->name) == group_size &&
+		return name && group_size > 0 && strings_size(strings, h->name) == group_size &&
 		       memcmp(strings_text(strings, h->name), group, group_size) == 0;
-	return h->name && tree->names[name].name == h->name && tree->names[name].class == h->class;
+	if (!h->name || !name)
+		return !h->name && !name; /* the total of all samples is the root's */
+	return tree->names[name].name == h->name && tree->names[name].class == h->class;
 }
 
 static int find_members(struct gather *gather)
@@ -101,7 +107,7 @@ static int find_members(struct gather *gather)
 
 		n = group_of(text, size, (enum function_kind)tree->names[name].kind,
 			module_size ? module : NULL, group, sizeof(group));
-		for (size_t i = 0; name && i < gather->nr; i++) {
+		for (size_t i = 0; i < gather->nr; i++) {
 			if (!is_member(gather, hypothesis_of(gather, i), name, group, n))
 				continue;
 			if (array_reserve(&gather->members, &gather->members_capacity,
@@ -132,7 +138,8 @@ int gather_new(const struct stoke_comparison *comparison, const size_t *changes,
 		gather->divisor[unit >= units->nr_before] += units->exposures[unit];
 	gather->divisor[1] *= sign > 0 ? evidence->dilution_grew : evidence->dilution_shrank;
 	gather->explained = calloc(nr + 1, sizeof(*gather->explained));
-	r = gather->explained ? find_members(gather) : -ENOMEM;
+	gather->taken = calloc(nr + 1, sizeof(*gather->taken));
+	r = gather->explained && gather->taken ? find_members(gather) : -ENOMEM;
 	if (r < 0) {
 		gather_free(gather);
 		return r;
@@ -148,12 +155,20 @@ void gather_free(struct gather *gather)
 	free(gather->first);
 	free(gather->members);
 	free(gather->explained);
+	free(gather->taken);
 	free(gather);
 }
 
 double gather_size(const struct gather *gather, size_t i)
 {
-	return gather->sign > 0 ? change_of(gather, i)->grown : change_of(gather, i)->shrunk;
+	const struct change *change = change_of(gather, i);
+
+	return (gather->sign > 0 ? change->grown : change->shrunk) - gather->taken[i];
+}
+
+void gather_take_away(struct gather *gather, size_t i, double part)
+{
+	gather->taken[i] += part;
 }
 
 static double rate_change(const struct gather *gather, uint64_t *const counts[2], uint32_t node)
@@ -252,27 +267,44 @@ int gather_is_explained(const struct gather *gather, size_t i, double part)
 	       rest < NO_ERRORS * change->error;
 }
 
+/* A place where several causes meet, or where most of all time is spent anyway, is none itself. */
+static int is_a_cause(const struct gather *gather, const struct owner *owner)
+{
+	int is_share = gather->comparison->units->exposure == STOKE_EXPOSURE_SHARE;
+
+	if (owner->crossroads)
+		return 0;
+	return !is_share || owner->kind == CAUSE_SELF || owner->after < MOST_OF_ALL;
+}
+
 /* The owner of growth whose total is among the changes, or nr. */
-static size_t owner_at(const struct gather *gather, size_t owner)
+static size_t owner_at(const struct gather *gather, const struct owner *owner)
 {
 	const struct stoke_comparison *comparison = gather->comparison;
-	const struct tree *tree = comparison->aligned->tree;
-	uint32_t name = tree->name[comparison->cause->owners[owner].node];
+	uint32_t name = comparison->aligned->tree->name[owner->node];
 
 	for (size_t i = 0; i < gather->nr; i++) {
 		const struct hypothesis *h = hypothesis_of(gather, i);
 
-		if (h->kind == HYPOTHESIS_TOTAL && !h->sum && is_member(gather, h, name, NULL, 0))
+		if (h->kind == HYPOTHESIS_TOTAL && !h->sum && gather->taken[i] <= 0 &&
+			is_member(gather, h, name, NULL, 0))
 			return i;
 	}
 	return gather->nr;
 }
 
-/* Lower is better: a function before its own code, a rule's sum, a package. */
-static int rank(const struct hypothesis *h)
+/* Lower is better: a function before its own code, a rule's sum, a package; last what takes most of
+ * all time anyway. */
+static int rank(const struct gather *gather, size_t i)
 {
+	const struct hypothesis *h = hypothesis_of(gather, i);
+
 	if (h->kind == HYPOTHESIS_GROUP)
 		return 3;
+	if (h->kind == HYPOTHESIS_TOTAL &&
+		gather->comparison->units->exposure == STOKE_EXPOSURE_SHARE &&
+		change_of(gather, i)->after > MOST_OF_ALL)
+		return 4;
 	return h->sum ? 2 : h->kind == HYPOTHESIS_SELF;
 }
 
@@ -281,10 +313,10 @@ static size_t next_own(const struct gather *gather, const size_t *of)
 {
 	size_t best = gather->nr;
 	double most = 0;
-	int least_rank = 4;
+	int least_rank = 5;
 
 	for (size_t i = 0; i < gather->nr; i++) {
-		int r = rank(hypothesis_of(gather, i));
+		int r = rank(gather, i);
 
 		if (of[i] < gather->nr || r > least_rank)
 			continue;
@@ -295,7 +327,7 @@ static size_t next_own(const struct gather *gather, const size_t *of)
 	for (size_t i = 0; i < gather->nr; i++) {
 		const struct change *a = change_of(gather, i), *b;
 
-		if (of[i] < gather->nr || rank(hypothesis_of(gather, i)) != least_rank ||
+		if (of[i] < gather->nr || rank(gather, i) != least_rank ||
 			gather_size(gather, i) < MOST_OF_IT * most)
 			continue;
 		b = best < gather->nr ? change_of(gather, best) : NULL;
@@ -343,8 +375,9 @@ int gather_find(struct gather *gather, size_t *ret_of, size_t *ret_order, size_t
 	for (size_t i = 0; i < gather->nr; i++)
 		ret_of[i] = gather->nr;
 	for (size_t i = 0; gather->sign > 0 && cause && i < cause->nr_owners; i++) {
-		own = owner_at(gather, i);
-		if (own == gather->nr || ret_of[own] < gather->nr || nr >= MAX_OWN)
+		own = owner_at(gather, &cause->owners[i]);
+		if (!is_a_cause(gather, &cause->owners[i]) || own == gather->nr ||
+			ret_of[own] < gather->nr || nr >= MAX_OWN)
 			continue;
 		ret_order[nr++] = own;
 		if (stand_for(gather, own, ret_of) < 0)

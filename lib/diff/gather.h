@@ -20,12 +20,14 @@ int gather_new(const struct stoke_comparison *comparison, const size_t *changes,
 	int sign, struct gather **ret);
 void gather_free(struct gather *gather);
 
-/* How much the i-th changed, in the direction, after dilution. */
+/* How much the i-th changed, in the direction, after dilution; without what was taken away. */
 double gather_size(const struct gather *gather, size_t i);
+/* So much of the i-th's change is explained otherwise. */
+void gather_take_away(struct gather *gather, size_t i, double part);
 /* Fills ret (nr elements): how much of each one's change is in samples that have the `which`-th on
  * their stacks as well. -ENOMEM. */
 int gather_joint(const struct gather *gather, size_t which, double *ret);
-/* 1 when nothing worth a word is left of the i-th's change once `part` of it is taken away. */
+/* 1 when nothing worth a word is left of the i-th's change without `part` of it. */
 int gather_is_explained(const struct gather *gather, size_t i, double part);
 /*
  * Fills ret_of (nr elements) with the position of the one that stands for each (itself: its own),

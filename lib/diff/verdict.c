@@ -287,13 +287,14 @@ static int apply_allowances(struct judging *judging)
 		struct breach *breach = &judging->verdict->breaches[crowd.breach[i]];
 		int covers;
 
+		breach->allowed = allowed[i];
 		breach->allowed_by = find_allowance(judging, breach->hypothesis, &covers);
-		if (!covers && by[i] && gather_is_explained(gather, i, allowed[i])) {
-			covers = 1;
+		if (covers) {
+			breach->outcome = OUTCOME_ALLOWED;
+		} else if (by[i] && gather_is_explained(gather, i, allowed[i])) {
+			breach->outcome = OUTCOME_CARRIED;
 			breach->allowed_by = by[i];
 		}
-		if (covers)
-			breach->outcome = OUTCOME_ALLOWED;
 	}
 	return r;
 }
@@ -303,7 +304,7 @@ static int class_of(const struct breach *breach)
 {
 	if (breach->outcome == OUTCOME_FAIL)
 		return breach->of != BREACH_OWN;
-	return 2 + (breach->outcome == OUTCOME_ALLOWED);
+	return 1 + (int)breach->outcome;
 }
 
 /* In order of class, within it as given by order (positions of the breaches as they are). */
@@ -315,7 +316,7 @@ static int arrange(struct verdict *verdict, const size_t *order)
 
 	if (!sorted || !moved)
 		return -ENOMEM;
-	for (int class = 0; class < 4; class ++) {
+	for (int class = 0; class <= 1 + (int)OUTCOME_CARRIED; class ++) {
 		for (size_t i = 0; i < verdict->nr_breaches; i++) {
 			if (class_of(&verdict->breaches[order[i]]) != class)
 				continue;
@@ -348,6 +349,8 @@ static int find_own(struct judging *judging)
 
 	if (r >= 0 && crowd.nr)
 		r = gather_new(judging->comparison, crowd.changes, crowd.nr, 1, &gather);
+	for (size_t i = 0; r >= 0 && i < crowd.nr; i++)
+		gather_take_away(gather, i, verdict->breaches[crowd.breach[i]].allowed);
 	if (r >= 0 && crowd.nr)
 		r = gather_find(gather, of, own, &nr_own);
 	if (r < 0)

@@ -12,7 +12,12 @@
 struct stoke_comparison;
 
 enum verdict_word { VERDICT_PASS = 0, VERDICT_REGRESSION = 1, VERDICT_CANNOT_TELL = 3 };
-enum outcome { OUTCOME_FAIL, OUTCOME_WARN, OUTCOME_ALLOWED };
+enum outcome {
+	OUTCOME_FAIL,
+	OUTCOME_WARN,
+	OUTCOME_ALLOWED, /* by its name */
+	OUTCOME_CARRIED, /* the growth of what is allowed, seen in a caller, callee or package */
+};
 
 #define BREACH_OWN    SIZE_MAX /* struct breach.of */
 #define NO_HYPOTHESIS SIZE_MAX
@@ -25,6 +30,7 @@ struct breach { /* a rule and what it met */
 	/* NULL, or the allowance that covers it; of a failure the one that has expired or is too
 	 * small for it */
 	const struct rule *allowed_by;
+	double allowed; /* how much of its growth is the growth of what is allowed */
 	size_t of; /* the breach whose growth this one's is, by position; BREACH_OWN */
 };
 
@@ -34,7 +40,7 @@ struct reason {
 
 struct verdict {
 	enum verdict_word word;
-	struct breach *breaches; /* failures, own ones first; warnings; what was allowed */
+	struct breach *breaches; /* failures, own ones first; warnings; allowed; carried */
 	size_t nr_breaches;
 	size_t nr_failures; /* own ones: what people would call regressions */
 	size_t nr_rules, nr_functions; /* judged */
