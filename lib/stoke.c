@@ -186,12 +186,19 @@ int stoke_comparison_report(const struct stoke_comparison *comparison, const cha
 
 	if (r < 0)
 		return r;
-	if (found->comparison)
+	if (comparison && found->comparison)
 		r = found->comparison(comparison, params, out);
 	params_free(found->params, params);
 	if (!found->comparison)
 		return fail(err, -EOPNOTSUPP, "%s speaks of single profiles only", found->name);
+	if (r == -EOPNOTSUPP)
+		return fail(err, r, "%s speaks of checks only: stoke check", found->name);
 	return r < 0 ? fail(err, r, "cannot make %s: %s", found->name, strerror(-r)) : 0;
+}
+
+const char *stoke_profile_fact(const struct stoke_profile *profile, uint32_t run, const char *key)
+{
+	return run < profile->nr_runs ? profile_fact_find(profile, run, key) : NULL;
 }
 
 static int by_number(const void *a, const void *b)

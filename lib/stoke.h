@@ -213,7 +213,8 @@ struct stoke_compare_options {
 int stoke_compare(const struct stoke_profile *profile, uint32_t nr_before,
 	const struct stoke_compare_options *options, struct stoke_comparison **ret,
 	struct stoke_error *err);
-/* Says it: "text", "json", "svg:width=800"... Errors as stoke_profile_write(). */
+/* Says it: "text", "json", "svg:width=800"... Errors as stoke_profile_write(). comparison NULL:
+ * only tries whether there is such a report, with these options. */
 int stoke_comparison_report(const struct stoke_comparison *comparison, const char *report,
 	FILE *out, struct stoke_error *err);
 /* 0 pass, 1 regression, 3 cannot tell; without a budget 1 when anything grew, else 0. */
@@ -230,6 +231,8 @@ int stoke_profile_write(const struct stoke_profile *profile, const char *format,
 /* Says something of a profile: "text:tree,n=20". Errors as stoke_profile_write(). */
 int stoke_profile_report(const struct stoke_profile *profile, const char *report, FILE *out,
 	struct stoke_error *err);
+/* What a run says of itself: "command", "jvm", "kernel"... NULL: nothing. Borrowed. */
+const char *stoke_profile_fact(const struct stoke_profile *profile, uint32_t run, const char *key);
 void stoke_profile_stats(const struct stoke_profile *profile, struct stoke_stats *ret);
 /* Warnings that go with a profile (lost samples, maps that do not fit), each with its cure;
  * NULL after the last. Ask from 0 on: that weighs the profile as it is then. Borrowed. */

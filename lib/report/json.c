@@ -15,6 +15,7 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/text.h"
+#include "report/json/writer.h"
 #include "report/report.h"
 #include "view/table.h"
 
@@ -29,99 +30,6 @@ static const struct param json_params[] = {
 		"subtrees under this share are left out of the tree, their sums kept", 0, 0},
 	{0},
 };
-
-/* A report in the making. Errors stick, as those of the stream do. */
-struct writer {
-	const struct stoke_profile *profile;
-	FILE *out;
-	int error; /* 0 or -ENOMEM */
-	int nr_members, nr_elements;
-};
-
-static void cleanup_json(json_t **json)
-{
-	json_decref(*json);
-}
-
-#define _cleanup_json_ _cleanup_(cleanup_json)
-
-static int put_bytes(const char *buffer, size_t size, void *out)
-{
-	/* The stream keeps its error for whoever closes it. */
-	(void)fwrite(buffer, 1, size, out);
-	return 0;
-}
-
-/* Writes a value and lets go of it. NULL: there was no memory for it. */
-static void put(struct writer *writer, json_t *value)
-{
-	_cleanup_json_ json_t *owned = value;
-
-	if (!owned || json_dump_callback(
-			      owned, put_bytes, writer->out, JSON_COMPACT | JSON_ENCODE_ANY) < 0)
-		writer->error = -ENOMEM;
-}
-
-static void begin_member(struct writer *writer, const char *name)
-{
-	fprintf(writer->out, "%s\n\"%s\": ", writer->nr_members++ ? "," : "", name);
-}
-
-static void put_member(struct writer *writer, const char *name, json_t *value)
-{
-	begin_member(writer, name);
-	put(writer, value);
-}
-
-static void begin_list(struct writer *writer, const char *name)
-{
-	begin_member(writer, name);
-	fputs("[", writer->out);
-	writer->nr_elements = 0;
-}
-
-static void begin_element(struct writer *writer)
-{
-	fputs(writer->nr_elements++ ? ",\n" : "\n", writer->out);
-}
-
-static void end_list(struct writer *writer)
-{
-	fputs(writer->nr_elements ? "\n]" : "]", writer->out);
-}
-
-/* JSON's readers hold numbers in 64 bits with a sign at best. */
-static json_t *number(uint64_t value)
-{
-	return json_integer(value > INT64_MAX ? INT64_MAX : (json_int_t)value);
-}
-
-/* Bytes of a target, printable. */
-static json_t *text(const char *bytes, size_t size)
-{
-	_cleanup_free_ char *printable = NULL;
-	size_t room, n;
-
-	if (size_multiply(size, 6, &room) < 0)
-		return NULL;
-	printable = malloc(room + 1);
-	if (!printable)
-		return NULL;
-	n = text_printable(printable, room, bytes, size);
-	return n == SIZE_MAX ? NULL : json_stringn_nocheck(printable, n);
-}
-
-static json_t *string(const struct stoke_profile *profile, uint32_t id)
-{
-	return text(strings_text(&profile->strings, id), strings_size(&profile->strings, id));
-}
-
-/* Takes over value. */
-static void set(struct writer *writer, json_t *object, const char *key, json_t *value)
-{
-	if (json_object_set_new_nocheck(object, key, value) < 0)
-		writer->error = -ENOMEM;
-}
 
 static const char *kind_word(unsigned kind)
 {
@@ -140,46 +48,30 @@ static const char *kind_word(unsigned kind)
 	return kind < NR_FUNCTION_KINDS ? words[kind] : words[FUNCTION_UNKNOWN];
 }
 
-static json_t *facts(struct writer *writer, const struct run *run)
-{
-	json_t *list = json_array();
-
-	for (size_t i = 0; i < run->nr_facts; i++) {
-		json_t *fact = json_array();
-
-		/* Pairs: a key may come more than once. */
-		if (json_array_append_new(fact, string(writer->profile, run->facts[i].key)) < 0 ||
-			json_array_append_new(fact, string(writer->profile, run->facts[i].value)) <
-				0)
-			writer->error = -ENOMEM;
-		if (json_array_append_new(list, fact) < 0)
-			writer->error = -ENOMEM;
-	}
-	return list;
-}
-
 static void put_runs(struct writer *writer)
 {
 	const struct stoke_profile *profile = writer->profile;
 
-	begin_list(writer, "runs");
+	writer_begin_list(writer, "runs");
 	for (size_t i = 0; i < profile->nr_runs; i++) {
 		const struct run *run = &profile->runs[i];
 		json_t *object = json_object();
 
-		set(writer, object, "name", string(profile, run->name));
-		set(writer, object, "event", string(profile, run->event));
-		set(writer, object, "start_ns", number(run->start_ns));
-		set(writer, object, "duration_ns", number(run->duration_ns));
-		set(writer, object, "period", number(run->period));
-		set(writer, object, "period_type", string(profile, run->period_type.type));
-		set(writer, object, "period_unit", string(profile, run->period_type.unit));
-		set(writer, object, "slice_ns", number(run->slice_ns));
-		set(writer, object, "facts", facts(writer, run));
-		begin_element(writer);
-		put(writer, object);
+		writer_set(writer, object, "name", writer_string_of(profile, run->name));
+		writer_set(writer, object, "event", writer_string_of(profile, run->event));
+		writer_set(writer, object, "start_ns", writer_number(run->start_ns));
+		writer_set(writer, object, "duration_ns", writer_number(run->duration_ns));
+		writer_set(writer, object, "period", writer_number(run->period));
+		writer_set(writer, object, "period_type",
+			writer_string_of(profile, run->period_type.type));
+		writer_set(writer, object, "period_unit",
+			writer_string_of(profile, run->period_type.unit));
+		writer_set(writer, object, "slice_ns", writer_number(run->slice_ns));
+		writer_set(writer, object, "facts", writer_facts(writer, run));
+		writer_begin_element(writer);
+		writer_put(writer, object);
 	}
-	end_list(writer);
+	writer_end_list(writer);
 }
 
 static int put_quality(struct writer *writer)
@@ -195,18 +87,19 @@ static int put_quality(struct writer *writer)
 	}
 	quality_sum(writer->profile, &sum);
 	for (int i = 0; i < NR_QUALITY_COUNTS; i++)
-		set(writer, object, quality_name((enum quality_count)i), number(sum.count[i]));
-	put_member(writer, "quality", object);
+		writer_set(writer, object, quality_name((enum quality_count)i),
+			writer_number(sum.count[i]));
+	writer_put_member(writer, "quality", object);
 	r = quality_say(writer->profile, said);
 	if (r < 0)
 		return r;
-	put_member(writer, "quality_line", json_string_nocheck(said->line));
-	begin_list(writer, "warnings");
+	writer_put_member(writer, "quality_line", json_string_nocheck(said->line));
+	writer_begin_list(writer, "warnings");
 	for (size_t i = 0; i < said->nr; i++) {
-		begin_element(writer);
-		put(writer, json_string_nocheck(said->sentence[i]));
+		writer_begin_element(writer);
+		writer_put(writer, json_string_nocheck(said->sentence[i]));
 	}
-	end_list(writer);
+	writer_end_list(writer);
 	return 0;
 }
 
@@ -214,41 +107,43 @@ static void put_values(struct writer *writer)
 {
 	const struct stoke_profile *profile = writer->profile;
 
-	begin_list(writer, "values");
+	writer_begin_list(writer, "values");
 	for (unsigned i = 0; i < profile->nr_values; i++) {
 		json_t *object = json_object();
 
-		set(writer, object, "type", string(profile, profile->values[i].type));
-		set(writer, object, "unit", string(profile, profile->values[i].unit));
-		set(writer, object, "total", number(profile_total(profile, i)));
-		begin_element(writer);
-		put(writer, object);
+		writer_set(
+			writer, object, "type", writer_string_of(profile, profile->values[i].type));
+		writer_set(
+			writer, object, "unit", writer_string_of(profile, profile->values[i].unit));
+		writer_set(writer, object, "total", writer_number(profile_total(profile, i)));
+		writer_begin_element(writer);
+		writer_put(writer, object);
 	}
-	end_list(writer);
-	put_member(writer, "value", number(profile->default_value));
+	writer_end_list(writer);
+	writer_put_member(writer, "value", writer_number(profile->default_value));
 }
 
 /* A table's rows; what they are decides which members they have. */
 static void put_rows(struct writer *writer, const char *name, const struct table *table,
 	const char *id, int has_self)
 {
-	begin_list(writer, name);
+	writer_begin_list(writer, name);
 	for (size_t i = 0; i < table->nr; i++) {
 		const struct table_row *row = &table->rows[i];
 		json_t *object = json_object();
 
-		set(writer, object, "name", text(row->name, row->name_size));
+		writer_set(writer, object, "name", writer_text(row->name, row->name_size));
 		if (id && row->id >= 0)
-			set(writer, object, id, json_integer(row->id));
+			writer_set(writer, object, id, json_integer(row->id));
 		if (!id && !has_self)
-			set(writer, object, "threads", number(row->nr));
-		set(writer, object, "total", number(row->total));
+			writer_set(writer, object, "threads", writer_number(row->nr));
+		writer_set(writer, object, "total", writer_number(row->total));
 		if (has_self)
-			set(writer, object, "self", number(row->self));
-		begin_element(writer);
-		put(writer, object);
+			writer_set(writer, object, "self", writer_number(row->self));
+		writer_begin_element(writer);
+		writer_put(writer, object);
 	}
-	end_list(writer);
+	writer_end_list(writer);
 }
 
 static int put_threads(struct writer *writer)
@@ -295,7 +190,7 @@ static int put_functions(struct writer *writer, const struct tree *tree, uint32_
 
 	if (r < 0)
 		return r;
-	begin_list(writer, "functions");
+	writer_begin_list(writer, "functions");
 	for (size_t i = 0; i < table->nr; i++) {
 		const struct table_row *row = &table->rows[i];
 		size_t size;
@@ -303,16 +198,16 @@ static int put_functions(struct writer *writer, const struct tree *tree, uint32_
 		json_t *object = json_object();
 
 		index[row->tree_name] = (uint32_t)i;
-		set(writer, object, "name", text(row->name, row->name_size));
-		set(writer, object, "kind", json_string_nocheck(kind_word(row->kind)));
+		writer_set(writer, object, "name", writer_text(row->name, row->name_size));
+		writer_set(writer, object, "kind", json_string_nocheck(kind_word(row->kind)));
 		if (size > 0)
-			set(writer, object, "module", text(module, size));
-		set(writer, object, "total", number(row->total));
-		set(writer, object, "self", number(row->self));
-		begin_element(writer);
-		put(writer, object);
+			writer_set(writer, object, "module", writer_text(module, size));
+		writer_set(writer, object, "total", writer_number(row->total));
+		writer_set(writer, object, "self", writer_number(row->self));
+		writer_begin_element(writer);
+		writer_put(writer, object);
 	}
-	end_list(writer);
+	writer_end_list(writer);
 	table_free(table);
 	return 0;
 }
@@ -320,7 +215,7 @@ static int put_functions(struct writer *writer, const struct tree *tree, uint32_
 static void put_node(
 	struct writer *writer, int64_t parent, int64_t function, uint64_t total, uint64_t self)
 {
-	begin_element(writer);
+	writer_begin_element(writer);
 	/* Numbers need no library, and these are many. */
 	fprintf(writer->out, "[%" PRId64 ",%" PRId64 ",%" PRIu64 ",%" PRIu64 "]", parent, function,
 		total, self);
@@ -346,9 +241,9 @@ static int put_nodes(
 
 	if (!row_of)
 		return -ENOMEM;
-	put_member(
+	writer_put_member(
 		writer, "node_columns", json_pack("[ssss]", "parent", "function", "total", "self"));
-	begin_list(writer, "nodes");
+	writer_begin_list(writer, "nodes");
 	for (uint32_t i = 0; i < tree->nr;
 		i = i && tree->total[0][i] < least ? tree->end[i] : i + 1) {
 		uint64_t rest;
@@ -365,7 +260,7 @@ static int put_nodes(
 			nr++;
 		}
 	}
-	end_list(writer);
+	writer_end_list(writer);
 	return 0;
 }
 
@@ -392,9 +287,9 @@ static int json_profile(const struct stoke_profile *profile, const void *params,
 	if (r < 0)
 		return r;
 	fputs("{", out);
-	put_member(&writer, "format", json_string_nocheck("stoke-profile"));
-	put_member(&writer, "version", json_integer(JSON_VERSION));
-	put_member(&writer, "stoke", json_string_nocheck(STOKE_VERSION));
+	writer_put_member(&writer, "format", json_string_nocheck("stoke-profile"));
+	writer_put_member(&writer, "version", json_integer(JSON_VERSION));
+	writer_put_member(&writer, "stoke", json_string_nocheck(STOKE_VERSION));
 	put_runs(&writer);
 	put_values(&writer);
 	r = put_quality(&writer);
@@ -414,4 +309,5 @@ const struct report report_json = {
 	.params = json_params,
 	.params_size = sizeof(struct json_params),
 	.profile = json_profile,
+	.comparison = json_comparison,
 };

@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "report/report.h"
 #include "report/text/page.h"
+#include "report/text/sheet.h"
 
 static const struct param text_params[] = {
 	{"summary", PARAM_FLAG, offsetof(struct text_params, summary), NULL,
@@ -26,6 +27,12 @@ static const struct param text_params[] = {
 		"lines a table; 8, or all from 0.1 % where everything is asked for", 1, 100000},
 	{"width", PARAM_NUMBER, offsetof(struct text_params, width), "80", "columns of a line", 60,
 		400},
+	{"all", PARAM_FLAG, offsetof(struct text_params, all), NULL,
+		"of a comparison: every change, a line each", 0, 0},
+	{"plan", PARAM_FLAG, offsetof(struct text_params, plan), NULL,
+		"of a comparison: the repeats that would see a growth", 0, 0},
+	{"sides", PARAM_TEXT, offsetof(struct text_params, sides), NULL,
+		"of a comparison: its files, as they would stand behind stoke diff", 0, 0},
 	{0},
 };
 
@@ -81,6 +88,26 @@ static int text_profile(const struct stoke_profile *profile, const void *params,
 	return r < 0 ? r : page_say_quality(&page);
 }
 
+static int text_comparison(const struct stoke_comparison *comparison, const void *params, FILE *out)
+{
+	struct sheet sheet = {.comparison = comparison, .params = params, .out = out};
+	int r = 0;
+
+	sheet.width = (size_t)sheet.params->width;
+	said_scale(comparison, &sheet.scale);
+	if (sheet.params->plan) {
+		sheet_say_plan(&sheet);
+		return 0;
+	}
+	if (comparison->verdict)
+		r = sheet_say_verdict(&sheet);
+	else
+		sheet_say_head(&sheet);
+	if (r < 0 || (comparison->verdict && !sheet.params->all))
+		return r;
+	return sheet.params->all ? sheet_say_all(&sheet) : sheet_say_changes(&sheet);
+}
+
 const struct report report_text = {
 	.name = "text",
 	.summary = "the answer as text: threads, packages, functions, path, quality",
@@ -88,4 +115,5 @@ const struct report report_text = {
 	.params = text_params,
 	.params_size = sizeof(struct text_params),
 	.profile = text_profile,
+	.comparison = text_comparison,
 };

@@ -12,7 +12,7 @@ LIBRARIES = (
     (r"(libelf|gelf|libdw|dwarf|elfutils/.*)\.h", (r"lib/elf/.*",)),
     (r"bpf/.*\.h", (r"lib/source/.*", r"lib/capture/rings\.c", r"bpf/.*")),
     (r"(protobuf-c/.*|.*\.pb-c)\.h", (r"lib/format/pprof(\.c|/.*)",)),
-    (r"jansson\.h", (r"lib/report/json\.c", r"lib/format/svg/read\.c")),
+    (r"jansson\.h", (r"lib/report/json(/\w+)?\.[ch]", r"lib/format/svg/read\.c")),
     (r"lzma\.h", (r"lib/elf/.*",)),
     (r"(libiberty/)?demangle\.h", (r"lib/elf/demangle\.c",)),
     (r"zlib\.h", (r"lib/elf/.*", r"lib/base/input\.c", r"lib/format/pprof\.c")),

@@ -20,8 +20,8 @@
 
 struct text_params {
 	uint64_t n, width;
-	unsigned summary, tree, threads, packages;
-	char *callers;
+	unsigned summary, tree, threads, packages, all, plan;
+	char *callers, *sides;
 };
 
 /* What every section needs. */
