@@ -29,6 +29,8 @@ struct call {
 	char **operands;
 	size_t nr_operands;
 	char **after; /* argv behind "--", NULL-terminated; NULL: there was none */
+	size_t nr_first; /* operands before the "--" of a command with two sides */
+	int is_parted; /* 1: there was one */
 };
 
 struct command {
@@ -38,6 +40,7 @@ struct command {
 	const struct option *options; /* ends with an empty row */
 	size_t values_size;
 	int runs_command; /* what stands after "--" is a command to run, not operands */
+	int has_sides; /* "--" parts its operands in two; options may follow it */
 	int (*run)(const struct call *call); /* an exit status */
 };
 

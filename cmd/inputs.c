@@ -82,8 +82,8 @@ int sides_check(const struct voice *voice, unsigned flags, const char *done)
 		"-U and -K together leave nothing; without either both are %s", done);
 }
 
-static int read_one(const struct voice *voice, const char *path,
-	const struct stoke_read_options *how, struct stoke_profile *profile)
+int input_read(const struct voice *voice, const char *path, const struct stoke_read_options *how,
+	struct stoke_profile *profile)
 {
 	int is_stdin = !strcmp(path, "-");
 	struct stoke_read_options options = *how;
@@ -119,7 +119,7 @@ int inputs_read(
 	if (stoke_profile_new(&profile) < 0)
 		return say_error(&call->voice, STATUS_USAGE, "out of memory");
 	for (size_t i = 0; i < call->nr_operands; i++) {
-		int status = read_one(&call->voice, call->operands[i], how, profile);
+		int status = input_read(&call->voice, call->operands[i], how, profile);
 
 		if (status)
 			return status;

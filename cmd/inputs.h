@@ -43,6 +43,9 @@ extern const struct option filter_options[];
  * is standard input. An exit status; what is wrong has been said. */
 int inputs_read(
 	const struct call *call, const struct stoke_read_options *how, struct stoke_profile **ret);
+/* One file more as a run of profile; "-" is standard input. An exit status, as above. */
+int input_read(const struct voice *voice, const char *path, const struct stoke_read_options *how,
+	struct stoke_profile *profile);
 /* How much there is of everything, for -v. */
 void stats_say(const struct voice *voice, const struct stoke_profile *profile);
 /* What is wrong with a profile. The text report says so itself. */

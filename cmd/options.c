@@ -262,6 +262,15 @@ int options_parse(const struct command *command, int argc, char **argv, struct c
 
 		if (!strcmp(word, "--")) {
 			parse.at++;
+			if (command->has_sides && call->is_parted)
+				return fail(err, -EINVAL,
+					"one -- parts before from after; a file of such a name is "
+					"./--");
+			if (command->has_sides) {
+				call->is_parted = 1;
+				call->nr_first = call->nr_operands;
+				continue;
+			}
 			if (command->runs_command) {
 				call->after = argv + parse.at;
 				return 0;

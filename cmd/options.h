@@ -4,8 +4,8 @@
 
 /*
  * Options as a table: one row an option, stored into the struct of its command. Options and
- * operands may be mixed; "--" ends both. "--opt=value", "--opt value", "-oFILE", "-o FILE", flags
- * in one word ("-UK").
+ * operands may be mixed; "--" ends both, unless the command's operands have two sides.
+ * "--opt=value", "--opt value", "-oFILE", "-o FILE", flags in one word ("-UK").
  */
 
 #include <stddef.h>

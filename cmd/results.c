@@ -16,7 +16,7 @@
 struct result {
 	struct output *output;
 	char *format; /* with its options */
-	unsigned kind; /* STOKE_OUTPUT_FORMAT or STOKE_OUTPUT_REPORT */
+	unsigned kind; /* STOKE_OUTPUT_FORMAT, _REPORT or _COMPARISON */
 	int binary, written;
 };
 
@@ -92,7 +92,8 @@ static int try_format(const char *format, unsigned *ret_kind, struct stoke_error
 }
 
 /* The format that -f names, or the suffix; NULL when it was said that there is none. */
-static const char *format_of(const struct voice *voice, const char *path, const char *format)
+static const char *format_of(
+	const struct voice *voice, const char *path, const char *format, unsigned kinds)
 {
 	const char *found;
 	char known[256];
@@ -112,7 +113,7 @@ static const char *format_of(const struct voice *voice, const char *path, const 
 			"-o -: standard output has no suffix; say the format: -f svg, -f folded");
 		return NULL;
 	}
-	found = stoke_output_for(path, STOKE_OUTPUT_FORMAT | STOKE_OUTPUT_REPORT);
+	found = stoke_output_for(path, kinds);
 	if (!found)
 		(void)say_error(voice, STATUS_USAGE, "%s: no format has this suffix; known are %s",
 			path, stoke_output_suffixes(known, sizeof(known)));
@@ -148,17 +149,13 @@ static int is_given(const struct results *results, const struct output *output)
 	return 0;
 }
 
-int results_add(struct results *results, const struct voice *voice, const char *path,
-	const char *format, unsigned flags)
+/* kind: of a format that was tried already. */
+static int add(struct results *results, const struct voice *voice, const char *path,
+	const char *format, unsigned kind, unsigned flags)
 {
-	struct result result = {0};
+	struct result result = {.kind = kind};
 	struct stoke_error err = {0};
 
-	format = format_of(voice, path, format);
-	if (!format)
-		return STATUS_USAGE;
-	if (try_format(format, &result.kind, &err) < 0)
-		return say_error(voice, STATUS_USAGE, "%s", err.text);
 	result.binary = result.kind == STOKE_OUTPUT_FORMAT && stoke_output_binary(format);
 	if (!strcmp(path, "-") && results_use_stdout(results))
 		return say_error(voice, STATUS_USAGE, "only one output can be standard output");
@@ -184,6 +181,33 @@ int results_add(struct results *results, const struct voice *voice, const char *
 	}
 	results->items[results->nr++] = result;
 	return STATUS_DONE;
+}
+
+int results_add(struct results *results, const struct voice *voice, const char *path,
+	const char *format, unsigned flags)
+{
+	struct stoke_error err = {0};
+	unsigned kind;
+
+	format = format_of(voice, path, format, STOKE_OUTPUT_FORMAT | STOKE_OUTPUT_REPORT);
+	if (!format)
+		return STATUS_USAGE;
+	if (try_format(format, &kind, &err) < 0)
+		return say_error(voice, STATUS_USAGE, "%s", err.text);
+	return add(results, voice, path, format, kind, flags);
+}
+
+int results_add_comparison(struct results *results, const struct voice *voice, const char *path,
+	const char *format, unsigned flags)
+{
+	struct stoke_error err = {0};
+
+	format = format_of(voice, path, format, STOKE_OUTPUT_COMPARISON);
+	if (!format)
+		return STATUS_USAGE;
+	if (stoke_comparison_report(NULL, format, NULL, &err) < 0)
+		return say_error(voice, STATUS_USAGE, "%s", err.text);
+	return add(results, voice, path, format, STOKE_OUTPUT_COMPARISON, flags);
 }
 
 int results_use_stdout(const struct results *results)
@@ -233,6 +257,25 @@ static int say_survivors(
 		return say_error(voice, STATUS_USAGE, "%s", failure);
 	return say_error(
 		voice, STATUS_USAGE, "%s; %s %s whole", failure, text, nr > 1 ? "are" : "is");
+}
+
+int results_write_comparison(struct results *results, const struct voice *voice,
+	const struct stoke_comparison *comparison)
+{
+	struct stoke_error err = {0}, first = {0};
+
+	for (size_t i = 0; i < results->nr; i++) {
+		struct result *result = &results->items[i];
+		int r = stoke_comparison_report(
+			comparison, result->format, output_stream(result->output), &err);
+
+		if (r >= 0)
+			r = output_commit(result->output, &err);
+		result->written = r >= 0;
+		if (r < 0 && !first.code)
+			first = err;
+	}
+	return first.code ? say_survivors(results, voice, first.text) : STATUS_DONE;
 }
 
 int results_write(struct results *results, const struct voice *voice,

@@ -32,6 +32,11 @@ size_t results_nr(const struct results *results);
  */
 int results_write(struct results *results, const struct voice *voice,
 	const struct stoke_profile *rooted, const struct stoke_profile *whole);
+/* The same for what speaks of a comparison: all outputs of these results do, then. */
+int results_add_comparison(struct results *results, const struct voice *voice, const char *path,
+	const char *format, unsigned flags);
+int results_write_comparison(struct results *results, const struct voice *voice,
+	const struct stoke_comparison *comparison);
 /* "wrote     /tmp/x.svg    412 kB", a line a file that was written. */
 void results_list(const struct results *results, FILE *out);
 
