@@ -76,6 +76,18 @@ static const char *same_event(const struct stoke_profile *profile, const struct 
 	return event ? strings_text(&profile->strings, event) : NULL;
 }
 
+static void borrow(struct side *side, const struct stoke_profile *profile)
+{
+	side->event = same_event(profile, side);
+	side->jvm = same_fact(profile, side, "jvm");
+}
+
+void comparable_rely_on(struct comparable *comparable, const struct stoke_profile *profile)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(comparable->sides); i++)
+		borrow(&comparable->sides[i], profile);
+}
+
 /* Samples a second of CPU time, where the period is a time. */
 static double rate_of(const struct stoke_profile *profile, const struct run *run)
 {
@@ -136,9 +148,8 @@ static int look_at_side(const struct stoke_profile *profile, struct side *side)
 			count[QUALITY_LOST_LATE];
 	}
 	side->lost = taken + lost ? (double)lost / (double)(taken + lost) : 0;
-	side->event = same_event(profile, side);
+	borrow(side, profile);
 	side->frequency_hz = same_rate(profile, side);
-	side->jvm = same_fact(profile, side, "jvm");
 	side->work = work_of(profile, side);
 	return name_side(profile, side);
 }

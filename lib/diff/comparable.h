@@ -50,6 +50,10 @@ struct comparable {
 /* -ENODATA: a side has no runs. -ENOMEM. */
 int comparable_look(const struct stoke_profile *profile, uint32_t nr_before,
 	struct comparable **ret, struct stoke_error *err);
+/* What was borrowed from the profile is borrowed from this one, which has the same runs, from now
+ * on.
+ */
+void comparable_rely_on(struct comparable *comparable, const struct stoke_profile *profile);
 void comparable_free(struct comparable *comparable);
 /* 1 when any finding has this weight or more. */
 int comparable_worst(const struct comparable *comparable, enum finding_weight weight);

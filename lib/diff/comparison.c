@@ -193,6 +193,8 @@ static int compare(struct stoke_comparison *comparison, const struct stoke_profi
 		r = rename_all(comparison, profile, err);
 	if (r < 0)
 		return r;
+	comparable_rely_on(
+		comparison->comparable, comparison->profile); /* the other is the caller's */
 	comparison->value = value_counted(comparison->profile);
 	if (!(comparison->options.flags & STOKE_JVM_THREADS))
 		r = separate_runtimes(comparison->profile, comparison->nr_before);

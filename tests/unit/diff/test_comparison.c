@@ -219,3 +219,19 @@ Test(comparison, a_budget_makes_it_a_check)
 	stoke_budget_free(budget);
 	stoke_profile_free(profile);
 }
+
+Test(comparison, outlives_the_profile)
+{
+	struct stoke_profile *profile = sides("main;a 100\n", "main;a 100\n");
+	struct stoke_comparison *comparison;
+
+	for (uint32_t run = 0; run < 2; run++) {
+		cr_assert(zero(int, profile_fact(profile, run, "jvm", "17.0.15+6")));
+		cr_assert(zero(int, profile_text(profile, "cpu-clock", &profile->runs[run].event)));
+	}
+	comparison = compare(profile, NULL);
+	stoke_profile_free(profile);
+	cr_assert(eq(str, (char *)comparison->comparable->sides[1].jvm, "17.0.15+6"));
+	cr_assert(eq(str, (char *)comparison->comparable->sides[0].event, "cpu-clock"));
+	stoke_comparison_free(comparison);
+}
