@@ -15,8 +15,9 @@ import subprocess
 import sys
 import termios
 import time
+from pathlib import Path
 
-from driver import STOKE, Skip, Started, case, enough, main, stoke
+from driver import STOKE, WORKLOADS, Skip, Started, case, enough, main, stoke
 from targets import Program
 
 NAME = r"stoke-spin-%d-\d{8}-\d{6}(-\d+)?\.(svg|pb\.gz)"
@@ -332,6 +333,26 @@ def roots(t):
         alone.folded("y.folded").head())
     t.expect("-g is said to change nothing, once", perf.err.count("-g and --call-graph change nothing") == 1 and
         perf.status == 0, perf.describe())
+
+
+@case("bench records two commands in turn, keeps the captures, and says what grew", live=True)
+def bench(t):
+    parts = Path(WORKLOADS / "parts").absolute()
+    ran = stoke(t.folder, "bench", "-n", 3, "-F", 1999, "--before", f"echo hello; {parts} 200 800",
+        "--after", f"{parts} 600 800", "-o", "kept", within_s=300)
+    sides = [f"{side}-0{i}.pb.gz" for side in ("after", "before") for i in (1, 2, 3)]
+    t.expect("status 0", ran.status == 0, ran.describe())
+    t.expect("captures, report and picture are kept",
+        names(t.folder / "kept") == sorted([*sides, "diff.json", "diff.svg", "manifest.json"]),
+        names(t.folder / "kept"))
+    t.expect("what grew is named", re.search(r"^GREW +parse ", ran.out, re.M), ran.out)
+    t.expect("standard output is the report's", "hello" not in ran.out and "hello" in ran.err, ran.describe())
+    t.expect("in turn: A B B A A B", re.findall(r"run \d of 3 (\w+)", ran.err) ==
+        ["before", "after", "after", "before", "before", "after"], ran.err)
+    again = stoke(t.folder, "bench", "--before", "true", "--after", "true", "-o", "kept")
+    t.expect("a directory that is there is refused", again.status == 2, again.describe())
+    failed = stoke(t.folder, "bench", "--before", "exit 3", "--after", "true", "-o", "failed")
+    t.expect("a run that fails ends it", failed.status == 2 and "exited with 3" in failed.err, failed.describe())
 
 
 if __name__ == "__main__":
