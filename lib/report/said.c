@@ -270,7 +270,7 @@ static int has_no_test(const struct stoke_comparison *comparison)
 	return comparison->too_few;
 }
 
-static int changed(const struct stoke_comparison *comparison, size_t i, int sign)
+int said_is_change(const struct stoke_comparison *comparison, size_t i, int sign)
 {
 	const struct change *change = &comparison->evidence->changes[i];
 	const struct hypothesis *h = &comparison->units->hypotheses[i];
@@ -302,7 +302,7 @@ int said_changes(const struct stoke_comparison *comparison, int sign, struct sai
 		return -ENOMEM;
 	changes.by_chance = has_no_test(comparison);
 	for (size_t i = 0; i < nr; i++) {
-		if (changed(comparison, i, sign))
+		if (said_is_change(comparison, i, sign))
 			changes.hypotheses[changes.nr++] = i;
 	}
 	if (changes.nr) {

@@ -66,6 +66,9 @@ struct said_changes {
 int said_changes(const struct stoke_comparison *comparison, int sign, struct said_changes *ret);
 void said_changes_done(struct said_changes *changes);
 double said_p_of(const struct change *change, int sign);
+/* 1: the i-th change is one in the direction of sign: more than chance, or, with too few runs for
+ * a p, beyond sampling error at least. */
+int said_is_change(const struct stoke_comparison *comparison, size_t i, int sign);
 
 /* What the sides were, and how runs were counted: "5 runs before, 5 after". */
 size_t said_runs(const struct stoke_comparison *comparison, int side);

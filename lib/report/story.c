@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "base/text.h"
+#include "report/said.h"
 #include "view/number.h"
 
 #define MAX_PARTS    2
@@ -40,9 +41,10 @@ static const struct change *change_of(const struct stoke_comparison *comparison,
 
 static int has_grown(const struct stoke_comparison *comparison, uint32_t node)
 {
-	const struct change *change = change_of(comparison, node);
+	size_t i = story_hypothesis(
+		comparison, comparison->aligned->tree->name[node], HYPOTHESIS_TOTAL);
 
-	return change && (change->flags & CHANGE_GREW);
+	return i != SIZE_MAX && said_is_change(comparison, i, 1);
 }
 
 /* Does a frame, or one above it, only have another name or place now? */
@@ -127,9 +129,14 @@ static void tell_owner(
 	const struct change *change = change_of(comparison, owner->node);
 	char before[NUMBER_ROOM], after[NUMBER_ROOM], points[NUMBER_ROOM];
 
-	if (!change || !(change->flags & CHANGE_TESTED) || comparison->too_few)
+	if (!change || !(change->flags & CHANGE_TESTED))
 		fputs("Not tested for chance. ", out);
-	else if (!(change->flags & CHANGE_GREW))
+	else if (comparison->too_few)
+		fputs(has_grown(comparison, owner->node)
+				? "Beyond sampling error, not yet beyond chance. "
+				: "Could be sampling error. ",
+			out);
+	else if (!has_grown(comparison, owner->node))
 		fputs("Could be chance. ", out);
 	fputs("Most growth: ", out);
 	put_name(comparison, comparison->aligned->tree->name[owner->node], out);
@@ -168,7 +175,7 @@ static void tell_shrunk(const struct stoke_comparison *comparison, FILE *out)
 		const struct change *change = &comparison->evidence->changes[i];
 
 		if (h->kind != HYPOTHESIS_TOTAL || h->sum || h->condition || !h->name ||
-			!(change->flags & CHANGE_SHRANK))
+			!said_is_change(comparison, i, -1))
 			continue;
 		if (!best || change->difference < best->difference) {
 			best = change;

@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "diff/comparison.h"
 #include "report/report.h"
+#include "report/said.h"
 #include "report/story.h"
 #include "report/svg/meta.h"
 #include "view/drawdiff.h"
@@ -64,6 +65,19 @@ static uint32_t millionths(double p)
 	return p >= 1 ? 1000000 : p > 0 ? (uint32_t)(p * 1e6 + .5) : 0;
 }
 
+/* With too few runs no chance is small: what is beyond sampling error stands as none, the rest as
+ * certain. */
+static struct payload_chance chance_of(const struct stoke_comparison *c, size_t i)
+{
+	const struct change *change = &c->evidence->changes[i];
+
+	if (!c->too_few)
+		return (struct payload_chance){
+			millionths(change->p_grew), millionths(change->p_shrank)};
+	return (struct payload_chance){
+		said_is_change(c, i, 1) ? 0 : 1000000, said_is_change(c, i, -1) ? 0 : 1000000};
+}
+
 /* Gives each name of the tree what is known of its function. */
 static int find_chances(struct svg *svg)
 {
@@ -82,10 +96,10 @@ static int find_chances(struct svg *svg)
 		if (tree->names[i].name && tree->names[i].name < nr_strings)
 			name_of[tree->names[i].class * nr_strings + tree->names[i].name] = i;
 	}
-	/* A chance that cannot be small says nothing. */
-	for (size_t i = 0; c->evidence && !c->too_few && i < c->units->nr_hypotheses; i++) {
+	for (size_t i = 0; c->evidence && i < c->units->nr_hypotheses; i++) {
 		const struct hypothesis *h = &c->units->hypotheses[i];
 		const struct change *change = &c->evidence->changes[i];
+		struct payload_chance chance;
 		uint32_t name;
 
 		if (h->sum || h->condition || h->kind == HYPOTHESIS_GROUP || !h->name ||
@@ -94,11 +108,10 @@ static int find_chances(struct svg *svg)
 		name = name_of[h->class * nr_strings + h->name];
 		if (!name)
 			continue;
+		chance = chance_of(c, i);
 		(h->kind == HYPOTHESIS_TOTAL ? svg->total : svg->self)[name] =
-			svg->params->swap ? (struct payload_chance){millionths(change->p_shrank),
-						    millionths(change->p_grew)}
-					  : (struct payload_chance){millionths(change->p_grew),
-						    millionths(change->p_shrank)};
+			svg->params->swap ? (struct payload_chance){chance.shrank, chance.grew}
+					  : chance;
 	}
 	return 0;
 }
@@ -211,7 +224,10 @@ static struct drawdiff_options drawing_of(const struct svg *svg)
 		.facts = svg->facts,
 		.verdict = svg->verdict,
 		.story = svg->story,
-		.note = svg->difference.untested ? "Nothing could be tested for chance." : "",
+		.note = svg->difference.untested
+				? "Too few runs to judge chance: colour is what sampling alone "
+				  "could not do."
+				: "",
 		.functions = svg->functions,
 		.nr_functions = svg->nr_functions,
 		.width = (unsigned)svg->params->width,

@@ -141,7 +141,7 @@ static void put_legend(const struct drawing *d)
 		const char *text;
 	} entries[] = {
 		{SAMPLE_GREY, difference->all	     ? "no change"
-			      : difference->untested ? "not tested"
+			      : difference->untested ? "within sampling error"
 						     : "no evidence"},
 		{SAMPLE_BARS, bars},
 		{SAMPLE_NEW, "+ new"},
@@ -222,6 +222,17 @@ static void put_paths(const struct drawing *d)
 	fputs("</g>", d->pen.out);
 }
 
+static const char *say_chance(const struct difference *difference, uint32_t name, double change)
+{
+	int sure = difference_is_sure(difference, name, change);
+
+	if (difference_chance(difference, name, change) == PAYLOAD_UNTESTED)
+		return "not tested";
+	if (difference->untested)
+		return sure ? "beyond sampling error" : "within sampling error";
+	return sure ? "evidence: p " : "could be chance: p ";
+}
+
 static void put_title(const struct drawing *d, uint32_t node, size_t size)
 {
 	const struct difference *difference = d->difference;
@@ -240,10 +251,8 @@ static void put_title(const struct drawing *d, uint32_t node, size_t size)
 	(void)snprintf(numbers, sizeof(numbers), "\n%s %s, %s %s, %s; self %s, %s; %s%s",
 		difference->word[0], rate[0], difference->word[1], rate[1],
 		number_points(points, change), rate[2], rate[3],
-		chance == PAYLOAD_UNTESTED				   ? "not tested"
-		: difference_is_sure(difference, tree->name[node], change) ? "evidence: p "
-									   : "could be chance: p ",
-		chance == PAYLOAD_UNTESTED ? "" : number_chance(p, chance));
+		say_chance(difference, tree->name[node], change),
+		chance == PAYLOAD_UNTESTED || difference->untested ? "" : number_chance(p, chance));
 	xml_puts(d->pen.out, numbers);
 	fputs("</title>", d->pen.out);
 }
@@ -330,7 +339,7 @@ static void put_function(
 	char label[PEN_NAME];
 	size_t size = label_name(difference->tree, function->name, pen->name);
 
-	if (chance != PAYLOAD_UNTESTED)
+	if (chance != PAYLOAD_UNTESTED && !difference->untested)
 		number_chance(p, chance);
 	put_cells(pen, difference_is_sure(difference, function->name, change) ? "fg1" : "fg2", y,
 		(const char *const[]){number_rate(rate[0], function->total[0]),
@@ -349,7 +358,7 @@ static void put_table(const struct drawing *d)
 	put_cells(pen, "fg2", y,
 		(const char *const[]){
 			d->difference->word[0], d->difference->word[1], "change", "p"});
-	pen_line(pen, "fg2", 320, y, "", "Largest changes of a function, with evidence first",
+	pen_line(pen, "fg2", 320, y, "", "Largest changes of a function, those beyond chance first",
 		LABEL_FONT_PX, pen->width - 320 - PEN_MARGIN);
 	pen_rule(pen, y + 6.5);
 	for (unsigned i = 0; i < nr_rows(d->options); i++) {

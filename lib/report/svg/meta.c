@@ -31,6 +31,19 @@ static const char *side_name(const struct svg *svg, unsigned side)
 	return name ? name : side ? "after" : "before";
 }
 
+/* The end of a path, where both sides' ends tell them apart. */
+static const char *short_name(const struct svg *svg, unsigned side)
+{
+	const char *end[2];
+
+	for (unsigned i = 0; i < 2; i++) {
+		const char *slash = strrchr(side_name(svg, i), '/');
+
+		end[i] = slash && slash[1] ? slash + 1 : side_name(svg, i);
+	}
+	return strcmp(end[0], end[1]) == 0 ? side_name(svg, side) : end[side];
+}
+
 int svg_write_title(void *of, FILE *out)
 {
 	const struct svg *svg = of;
@@ -40,9 +53,9 @@ int svg_write_title(void *of, FILE *out)
 		return 0;
 	}
 	fputs("From ", out);
-	print_limited(out, side_name(svg, 0));
+	print_limited(out, short_name(svg, 0));
 	fputs(" to ", out);
-	print_limited(out, side_name(svg, 1));
+	print_limited(out, short_name(svg, 1));
 	return 0;
 }
 
@@ -138,7 +151,9 @@ int svg_write_verdict(void *of, FILE *out)
 	} else if (units->blocks) {
 		fputs("one capture a side: chance judged inside these two only", out);
 	} else if (svg->difference.untested) {
-		fputs("too few repeats to judge chance", out);
+		fputs(units->nr == 2 ? "one capture a side: only sampling error is ruled out"
+				     : "too few repeats: only sampling error is ruled out",
+			out);
 	} else {
 		svg->good = 1;
 		fprintf(out, "%u captures before, %u after", units->nr_before,

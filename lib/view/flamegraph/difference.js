@@ -131,11 +131,13 @@ function points(change) {
 }
 
 function chanceText(chance) {
-	return chance === null ? '\u2013' : chance < .001 ? '<0.001' : chance.toFixed(3);
+	return chance === null || meta.untested ? '\u2013' : chance < .001 ? '<0.001' : chance.toFixed(3);
 }
 
 function evidence(node) {
 	const chance = chanceOf(node.id, node.b - node.a);
+	if (meta.untested && chance !== null)
+		return isSure(node) ? 'beyond sampling error' : 'within sampling error';
 	return chance === null ? 'not tested' : (isSure(node) ? 'evidence: p ' : 'could be chance: p ') + chanceText(chance);
 }
 
@@ -217,7 +219,7 @@ function changeLegend() {
 	return html('div', {class: 'legend scale', role: 'group', 'aria-label': 'Colours'}, [
 		html('span', {title: 'The scale is fixed: ' + full + ' points of all have the full colour'}, ['less ' + side + ' \u2212' + full + ' pts'].concat(
 			steps.map(cls => sample([[cls, 0, 14]], 20)), ['+' + full + ' pts more ' + side])),
-		entry([['dx', 0, 14]], colourAll ? 'no change' : meta.untested ? 'not tested (e: colour all)' : 'no evidence', 'What could be chance, or was not tested, is grey (e: all changes)'),
+		entry([['dx', 0, 14]], colourAll ? 'no change' : meta.untested ? 'within sampling error' : 'no evidence', 'What could be chance, or was not tested, is grey (e: all changes)'),
 		entry([['ba', 0, 4, 18], ['bb', 10, 4]], 'upper bar ' + meta.sides[0] + ', lower ' + side, 'Bars are as long as the shares'),
 		entry([['dp2', 0, 10], ['bb', 10, 4]], '+ new', 'Only ' + side + ' has it'),
 		entry([['ba', 0, 4], ['dm2', 4, 10], ['hh', 4, 10]], '\u00d7 gone', 'Only ' + meta.sides[0] + ' has it'),

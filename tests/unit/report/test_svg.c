@@ -206,7 +206,7 @@ Test(report_svg, names_never_leave_their_context)
 	cr_assert(eq(sz, occurrences(text, "]]>"), occurrences(harmless, "]]>")));
 	cr_assert(eq(sz, occurrences(text, "onmouseover=\""), 0));
 	cr_assert(eq(sz, occurrences(text, "\x1b"), 0));
-	check_has(text, "From &lt;/title&gt;&lt;script&gt;x &quot; \\ \\x07 to new.folded");
+	check_has(text, "before: &lt;/title&gt;&lt;script&gt;x &quot; \\ \\x07, 20 samples");
 	free(text);
 	free(harmless);
 	made_done(&m);
@@ -234,23 +234,35 @@ Test(report_svg, the_budget_holds_and_what_is_left_out_is_said)
 	made_done(&m);
 }
 
-Test(report_svg, without_evidence_nothing_has_colour_and_labels_tell_what_changed)
+Test(report_svg, with_too_few_runs_colour_is_what_sampling_could_not_do)
 {
 	struct made m;
 	char *text;
 
 	made_from(&m, UNION_BEFORE, UNION_AFTER);
 	m.c.too_few = 1;
+	m.units.nr = 2;
+	for (size_t i = 0; i < m.units.nr_hypotheses; i++) {
+		m.evidence.changes[i].t_grew = m.evidence.changes[i].difference >= .2 ? 4.1 : 3.9;
+		m.evidence.changes[i].t_shrank =
+			m.evidence.changes[i].difference <= -.2 ? 4.1 : 3.9;
+	}
 	text = written(&m, NULL);
+	check_has(text, "<path class=\"dp4\"");
+	check_has(text, ">+ fresh  +20.0" THIN "pts</text>");
+	check_has(text, "; beyond sampling error");
+	check_has(text, "; within sampling error");
+	check_has(text, ">within sampling error</text>");
+	check_lacks(text, "; evidence: p");
 	check_lacks(text, "p 0.004");
-	check_has(text, ">not tested</text>");
+	check_has(text, "one capture a side: only sampling error is ruled out");
+	check_has(text, "Beyond sampling error, not yet beyond chance. Most growth: fresh");
 	free(text);
 	m.c.evidence = NULL;
 	text = written(&m, NULL);
 	check_lacks(text, "<path class=\"dp");
 	check_lacks(text, "<path class=\"dm");
 	check_has(text, ">+ fresh  +20.0" THIN "pts</text>");
-	check_has(text, "too few repeats to judge chance");
 	check_has(text, "Not tested for chance. Most growth: fresh");
 	free(text);
 	made_done(&m);
@@ -319,6 +331,23 @@ Test(report_svg, what_only_moved_is_not_told_as_growth)
 		"m;new;a 21\nm;new;b 9\nm;z;y 15\nm;c 55\n");
 	text = story_of(&m);
 	check_has(text, "Most growth: y, 10.0");
+	free(text);
+	made_done(&m);
+}
+
+Test(report_svg, heading_has_the_ends_of_paths_that_tell_the_sides_apart)
+{
+	struct made m;
+	char *text;
+
+	made_from(&m, "m;a 5\n", "m;b 5\n");
+	m.comparable.sides[0].name = "/a/long/way/to/old.folded";
+	text = written(&m, NULL);
+	check_has(text, "<title id=\"sk-t\">From old.folded to new.folded</title>");
+	free(text);
+	m.comparable.sides[1].name = "other/old.folded";
+	text = written(&m, NULL);
+	check_has(text, ">From /a/long/way/to/old.folded to other/old.folded</title>");
 	free(text);
 	made_done(&m);
 }
