@@ -19,18 +19,23 @@
 struct suite {
 	const struct stoke_comparison *comparison;
 	FILE *out;
+	int error; /* 0 or -ENOMEM: sticks, as the stream's do */
 };
 
 /* For elements and attributes alike. What XML 1.0 has no way to write, text_printable() spells
  * out. */
-static void put_xml(FILE *out, const char *text, size_t size)
+static void put_xml(struct suite *suite, const char *text, size_t size)
 {
 	_cleanup_free_ char *printable = malloc(size * 6 + 1);
-	size_t n = 0;
+	FILE *out = suite->out;
+	size_t n;
 
-	if (printable)
-		n = text_printable(printable, size * 6, text, size);
-	for (size_t i = 0; printable && n != SIZE_MAX && i < n; i++) {
+	if (!printable) {
+		suite->error = -ENOMEM;
+		return;
+	}
+	n = text_printable(printable, size * 6, text, size);
+	for (size_t i = 0; n != SIZE_MAX && i < n; i++) {
 		switch (printable[i]) {
 		case '<':
 			fputs("&lt;", out);
@@ -96,14 +101,14 @@ static size_t next_failure(const struct verdict *verdict, const struct rule *rul
 	return at;
 }
 
-static void put_attribute(FILE *out, const char *name, const char *text)
+static void put_attribute(struct suite *suite, const char *name, const char *text)
 {
-	fprintf(out, " %s=\"", name);
-	put_xml(out, text, strlen(text));
-	fputs("\"", out);
+	fprintf(suite->out, " %s=\"", name);
+	put_xml(suite, text, strlen(text));
+	fputs("\"", suite->out);
 }
 
-static int put_failure(const struct suite *suite, const struct rule *rule, size_t at)
+static int put_failure(struct suite *suite, const struct rule *rule, size_t at)
 {
 	const struct stoke_comparison *comparison = suite->comparison;
 	const struct verdict *verdict = comparison->verdict;
@@ -115,9 +120,9 @@ static int put_failure(const struct suite *suite, const struct rule *rule, size_
 	if (!text || !path)
 		return -ENOMEM;
 	fputs("      <failure type=\"regression\"", suite->out);
-	put_attribute(suite->out, "message", text);
+	put_attribute(suite, "message", text);
 	fputs(">change begins in: ", suite->out);
-	put_xml(suite->out, path, strlen(path));
+	put_xml(suite, path, strlen(path));
 	while ((at = next_failure(verdict, rule, at + 1)) < verdict->nr_breaches &&
 		nr++ < MOST_ALSO) {
 		_cleanup_free_ char *also = said_breach(comparison, &verdict->breaches[at], 0);
@@ -125,13 +130,13 @@ static int put_failure(const struct suite *suite, const struct rule *rule, size_
 		if (!also)
 			return -ENOMEM;
 		fputs("\nalso: ", suite->out);
-		put_xml(suite->out, also, strlen(also));
+		put_xml(suite, also, strlen(also));
 	}
 	fputs("</failure>\n", suite->out);
 	return 0;
 }
 
-static int put_case(const struct suite *suite, const struct rule *rule)
+static int put_case(struct suite *suite, const struct rule *rule)
 {
 	const struct verdict *verdict = suite->comparison->verdict;
 	_cleanup_free_ char *name = rule_text(rule);
@@ -141,7 +146,7 @@ static int put_case(const struct suite *suite, const struct rule *rule)
 	if (!name)
 		return -ENOMEM;
 	fprintf(suite->out, "    <testcase classname=\"stoke.%s\"", rule->word->word);
-	put_attribute(suite->out, "name", name);
+	put_attribute(suite, "name", name);
 	if (verdict->nr_reasons) {
 		fputs(">\n      <skipped message=\"cannot tell\"/>\n    </testcase>\n", suite->out);
 	} else if (at == verdict->nr_breaches) {
@@ -154,22 +159,22 @@ static int put_case(const struct suite *suite, const struct rule *rule)
 	return r;
 }
 
-static void put_doubts(const struct suite *suite)
+static void put_doubts(struct suite *suite)
 {
 	const struct verdict *verdict = suite->comparison->verdict;
 
 	fputs("    <testcase classname=\"stoke\" name=\"the comparison can tell\">\n", suite->out);
 	fputs("      <error type=\"cannot tell\"", suite->out);
-	put_attribute(suite->out, "message", verdict->reasons[0].why);
+	put_attribute(suite, "message", verdict->reasons[0].why);
 	fputs(">", suite->out);
 	for (size_t i = 0; i < verdict->nr_reasons; i++) {
 		const struct reason *reason = &verdict->reasons[i];
 
 		fputs(i ? "\n" : "", suite->out);
-		put_xml(suite->out, reason->why, strlen(reason->why));
+		put_xml(suite, reason->why, strlen(reason->why));
 		fputs(reason->cure ? "; " : "", suite->out);
 		if (reason->cure)
-			put_xml(suite->out, reason->cure, strlen(reason->cure));
+			put_xml(suite, reason->cure, strlen(reason->cure));
 	}
 	fputs("</error>\n    </testcase>\n", suite->out);
 }
@@ -179,7 +184,7 @@ static int junit_comparison(
 {
 	const struct stoke_budget *budget = comparison->budget;
 	const struct verdict *verdict = comparison->verdict;
-	const struct suite suite = {comparison, out};
+	struct suite suite = {comparison, out, 0};
 	size_t nr = 0, failures = 0, errors;
 
 	if (!verdict)
@@ -205,7 +210,7 @@ static int junit_comparison(
 			return -ENOMEM;
 	}
 	fputs("  </testsuite>\n</testsuites>\n", out);
-	return 0;
+	return suite.error;
 }
 
 const struct report report_junit = {

@@ -37,6 +37,7 @@ struct page {
 	const struct markdown_params *params;
 	struct said_scale scale;
 	FILE *out;
+	int error; /* 0 or -ENOMEM: sticks, as the stream's do */
 };
 
 /* Text is a name or a sentence: nothing in it may become a link, a tag, a mention or a cell. */
@@ -58,16 +59,18 @@ static void put_text(FILE *out, const char *text)
 	}
 }
 
-static void put_raw(FILE *out, const char *text)
+static void put_raw(struct page *page, const char *text)
 {
 	_cleanup_free_ char *printable = malloc(strlen(text) * 6 + 1);
-	size_t n = printable ? text_printable(printable, strlen(text) * 6, text, strlen(text))
-			     : SIZE_MAX;
+	size_t n;
 
-	if (n == SIZE_MAX)
+	if (!printable) {
+		page->error = -ENOMEM;
 		return;
-	printable[n] = '\0';
-	put_text(out, printable);
+	}
+	n = text_printable(printable, strlen(text) * 6, text, strlen(text));
+	printable[n == SIZE_MAX ? 0 : n] = '\0';
+	put_text(page->out, printable);
 }
 
 /* In a code span bytes stand as they are; only backquotes would end it, and '|' a cell. */
@@ -78,7 +81,7 @@ static void put_code(FILE *out, const char *text)
 	fputs("</code>", out);
 }
 
-static void put_number_cell(const struct page *page, double value, const char *unit)
+static void put_number_cell(struct page *page, double value, const char *unit)
 {
 	char number[SAID_ROOM];
 
@@ -87,7 +90,7 @@ static void put_number_cell(const struct page *page, double value, const char *u
 }
 
 /* | name | total | before | after | change | interval | p | */
-static int put_row(const struct page *page, size_t hypothesis, int sign, const char *word)
+static int put_row(struct page *page, size_t hypothesis, int sign, const char *word)
 {
 	const struct stoke_comparison *comparison = page->comparison;
 	const struct change *change = &comparison->evidence->changes[hypothesis];
@@ -110,14 +113,14 @@ static int put_row(const struct page *page, size_t hypothesis, int sign, const c
 	return 0;
 }
 
-static void put_header(const struct page *page)
+static void put_header(struct page *page)
 {
 	fputs("| | function | | before | after | change | 95 % interval | p |\n"
 	      "|---|---|---|--:|--:|--:|:-:|--:|\n",
 		page->out);
 }
 
-static void put_sides(const struct page *page)
+static void put_sides(struct page *page)
 {
 	const struct side *sides = page->comparison->comparable->sides;
 
@@ -126,16 +129,16 @@ static void put_sides(const struct page *page)
 		char number[32];
 
 		fprintf(page->out, "| %s | ", i ? "after" : "before");
-		put_raw(page->out, sides[i].name);
+		put_raw(page, sides[i].name);
 		fprintf(page->out, " | %s | ", text_count(number, sides[i].samples));
-		put_raw(page->out, sides[i].jvm ? sides[i].jvm : "");
+		put_raw(page, sides[i].jvm ? sides[i].jvm : "");
 		fputs(" |\n", page->out);
 	}
 	fprintf(page->out, "\n%zu runs before, %zu after; %s.\n", said_runs(page->comparison, 0),
 		said_runs(page->comparison, 1), page->scale.of);
 }
 
-static void put_findings(const struct page *page)
+static void put_findings(struct page *page)
 {
 	const struct comparable *comparable = page->comparison->comparable;
 
@@ -143,12 +146,12 @@ static void put_findings(const struct page *page)
 		if (comparable->findings[i].weight < FINDING_WARNING)
 			continue;
 		fputs("- ", page->out);
-		put_raw(page->out, comparable->findings[i].text);
+		put_raw(page, comparable->findings[i].text);
 		fputs("\n", page->out);
 	}
 }
 
-static int put_direction(const struct page *page, int sign)
+static int put_direction(struct page *page, int sign)
 {
 	_cleanup_(said_changes_done) struct said_changes changes = {0};
 	int r = said_changes(page->comparison, sign, &changes);
@@ -182,7 +185,7 @@ static int put_direction(const struct page *page, int sign)
 	return 0;
 }
 
-static int put_accept(const struct page *page)
+static int put_accept(struct page *page)
 {
 	const struct verdict *verdict = page->comparison->verdict;
 
@@ -202,7 +205,7 @@ static int put_accept(const struct page *page)
 	return 0;
 }
 
-static int put_failures(const struct page *page)
+static int put_failures(struct page *page)
 {
 	const struct verdict *verdict = page->comparison->verdict;
 	int has_growth = 0;
@@ -230,21 +233,21 @@ static int put_failures(const struct page *page)
 		fputs("- ", page->out);
 		put_text(page->out, text);
 		fputs("; rule ", page->out);
-		put_raw(page->out, breach->rule->text);
+		put_raw(page, breach->rule->text);
 		fputs("; in ", page->out);
 		put_code(page->out, path);
 		fputs("\n", page->out);
 	}
 	if (page->params->sides) {
 		fputs("\nLook: ", page->out);
-		put_raw(page->out, "stoke diff ");
-		put_raw(page->out, page->params->sides);
+		put_raw(page, "stoke diff ");
+		put_raw(page, page->params->sides);
 		fputs(" -o diff.svg\n", page->out);
 	}
 	return has_growth ? put_accept(page) : 0;
 }
 
-static int put_verdict(const struct page *page)
+static int put_verdict(struct page *page)
 {
 	const struct verdict *verdict = page->comparison->verdict;
 	int r = 0;
@@ -253,10 +256,9 @@ static int put_verdict(const struct page *page)
 		fputs("## stoke check: cannot tell\n\n", page->out);
 		for (size_t i = 0; i < verdict->nr_reasons; i++) {
 			fputs("- ", page->out);
-			put_raw(page->out, verdict->reasons[i].why);
+			put_raw(page, verdict->reasons[i].why);
 			fputs(verdict->reasons[i].cure ? ". **Cure:** " : "", page->out);
-			put_raw(page->out,
-				verdict->reasons[i].cure ? verdict->reasons[i].cure : "");
+			put_raw(page, verdict->reasons[i].cure ? verdict->reasons[i].cure : "");
 			fputs("\n", page->out);
 		}
 	} else {
@@ -285,7 +287,7 @@ static int put_verdict(const struct page *page)
 	return r;
 }
 
-static int put_page(const struct page *page)
+static int put_page(struct page *page)
 {
 	int r = 0;
 
@@ -325,7 +327,7 @@ static int markdown_comparison(
 		return -ENOMEM;
 	said_scale(comparison, &page.scale);
 	r = put_page(&page);
-	if (fclose(page.out) == EOF && r >= 0)
+	if ((fclose(page.out) == EOF || page.error) && r >= 0)
 		r = -ENOMEM;
 	if (r >= 0 && size > most) {
 		/* At the end of a line, or half of a tag would stand there. */
