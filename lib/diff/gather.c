@@ -37,6 +37,10 @@ struct gather {
 	uint32_t *first;
 	uint32_t *members;
 	size_t nr_members, members_capacity;
+	/* Nodes of such names in the order of the tree, and how many of them are above each. */
+	uint32_t *nodes;
+	uint16_t *level;
+	size_t nr_nodes;
 	struct explained *explained; /* a change */
 	double *taken; /* of a change's size */
 };
@@ -120,6 +124,31 @@ static int find_members(struct gather *gather)
 	return 0;
 }
 
+/* Most nodes are of no change: walks leave them out. */
+static int find_nodes(struct gather *gather)
+{
+	const struct tree *tree = gather->comparison->aligned->tree;
+	_cleanup_free_ uint32_t *path = calloc((size_t)UINT16_MAX + 2, sizeof(*path));
+	size_t depth = 0;
+
+	gather->nodes = calloc(tree->nr, sizeof(*gather->nodes));
+	gather->level = calloc(tree->nr, sizeof(*gather->level));
+	if (!path || !gather->nodes || !gather->level)
+		return -ENOMEM;
+	for (uint32_t node = 0; node < tree->nr; node++) {
+		uint32_t name = tree->name[node];
+
+		if (gather->first[name] == gather->first[name + 1])
+			continue;
+		while (depth > 0 && tree->end[path[depth - 1]] <= node)
+			depth--;
+		gather->nodes[gather->nr_nodes] = node;
+		gather->level[gather->nr_nodes++] = (uint16_t)depth;
+		path[depth++] = node;
+	}
+	return 0;
+}
+
 int gather_new(const struct stoke_comparison *comparison, const size_t *changes, size_t nr,
 	int sign, struct gather **ret)
 {
@@ -140,6 +169,8 @@ int gather_new(const struct stoke_comparison *comparison, const size_t *changes,
 	gather->explained = calloc(nr + 1, sizeof(*gather->explained));
 	gather->taken = calloc(nr + 1, sizeof(*gather->taken));
 	r = gather->explained && gather->taken ? find_members(gather) : -ENOMEM;
+	if (r >= 0)
+		r = find_nodes(gather);
 	if (r < 0) {
 		gather_free(gather);
 		return r;
@@ -154,6 +185,8 @@ void gather_free(struct gather *gather)
 		return;
 	free(gather->first);
 	free(gather->members);
+	free(gather->nodes);
+	free(gather->level);
 	free(gather->explained);
 	free(gather->taken);
 	free(gather);
@@ -239,7 +272,6 @@ static void count_self(const struct gather *gather, const struct walk *walk, uin
 
 int gather_joint(const struct gather *gather, size_t which, double *ret)
 {
-	const struct tree *tree = gather->comparison->aligned->tree;
 	_cleanup_free_ uint32_t *count = calloc(gather->nr, sizeof(*count));
 	_cleanup_free_ uint32_t *active = calloc(gather->nr, sizeof(*active));
 	_cleanup_free_ uint32_t *path = calloc((size_t)UINT16_MAX + 2, sizeof(*path));
@@ -248,11 +280,11 @@ int gather_joint(const struct gather *gather, size_t which, double *ret)
 	if (!count || !active || !path)
 		return -ENOMEM;
 	memset(ret, 0, gather->nr * sizeof(*ret));
-	for (uint32_t node = 0; node < tree->nr; node++) {
-		while (walk.depth > tree->depth[node])
+	for (size_t n = 0; n < gather->nr_nodes; n++) {
+		while (walk.depth > gather->level[n])
 			leave(gather, &walk);
-		enter(gather, &walk, node, which, ret);
-		count_self(gather, &walk, node, which, ret);
+		enter(gather, &walk, gather->nodes[n], which, ret);
+		count_self(gather, &walk, gather->nodes[n], which, ret);
 	}
 	return 0;
 }

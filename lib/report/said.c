@@ -238,7 +238,7 @@ const char *said_cause(enum cause_kind kind)
 {
 	switch (kind) {
 	case CAUSE_NEW:
-		return "new: there was nothing of it before";
+		return "new in this place: there was nothing of it here before";
 	case CAUSE_SELF:
 		return "its own code";
 	case CAUSE_VOLUME:

@@ -16,6 +16,7 @@
 #define MOST_GREW    10
 #define MOST_SHRANK  5
 #define MOST_INSIDE  3
+#define MOST_PATH    4 /* names: the first, and where it ends */
 #define MOST_PARTS   6
 #define WORTH_A_PART 0.03 /* change of a part's share of its frame */
 #define FIGURES	     36 /* columns of "  1.15 -> 23.98 %  +22.83 pts" and the title */
@@ -79,7 +80,7 @@ static void say_interval(const struct sheet *sheet, const struct change *change,
 
 static int say_path(const struct sheet *sheet, uint32_t node)
 {
-	_cleanup_free_ char *path = said_path(sheet->comparison, node, 5);
+	_cleanup_free_ char *path = said_path(sheet->comparison, node, MOST_PATH);
 
 	if (!path)
 		return -ENOMEM;

@@ -11,6 +11,7 @@
 #include "report/text/sheet.h"
 
 #define MOST_FAILURES 20
+#define MOST_PATH     4 /* names: the first, and where it ends */
 #define RULE_COLUMN   72 /* of "stoke.budget:4" */
 #define DECIMALS      1 /* a gate speaks of points, not of hundredths */
 
@@ -93,7 +94,7 @@ static int say_cause(const struct sheet *sheet, const struct breach *breach)
 	_cleanup_free_ char *path = NULL;
 
 	if (node) {
-		path = said_path(sheet->comparison, node, 5);
+		path = said_path(sheet->comparison, node, MOST_PATH);
 		if (!path)
 			return -ENOMEM;
 		fprintf(sheet->out, "    path    %s\n", path);
