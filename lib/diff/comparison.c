@@ -121,6 +121,13 @@ static int count(struct stoke_comparison *comparison, struct stoke_error *err)
 	return units_make(comparison->profile, &units, &comparison->units, err);
 }
 
+/* Of a handful of samples anything can be chance, whatever a test would say. */
+static int has_few_samples(const struct comparable *comparable)
+{
+	return comparable->sides[0].samples < COMPARISON_FEW_SAMPLES ||
+	       comparable->sides[1].samples < COMPARISON_FEW_SAMPLES;
+}
+
 static int weigh(struct stoke_comparison *comparison, struct stoke_error *err)
 {
 	const struct stoke_compare_options *options = &comparison->options;
@@ -133,6 +140,8 @@ static int weigh(struct stoke_comparison *comparison, struct stoke_error *err)
 
 	if (comparison->budget && !(evidence.alpha > 0))
 		evidence.alpha = comparison->budget->alpha;
+	if (has_few_samples(comparison->comparable))
+		evidence.flags |= EVIDENCE_NO_TEST;
 	r = evidence_weigh(comparison->units, &evidence, &comparison->evidence, err);
 	comparison->too_few = r == -ERANGE;
 	return r == -ERANGE ? 0 : r;

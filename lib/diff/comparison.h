@@ -21,6 +21,8 @@
 #include "names/names.h"
 #include "profile/profile.h"
 
+#define COMPARISON_FEW_SAMPLES 200 /* with less on a side nothing is tested */
+
 struct stoke_comparison {
 	struct stoke_profile *profile; /* canonical names; owned */
 	struct names_merged *merged; /* raw spellings of its names; owned */

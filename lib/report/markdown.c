@@ -109,7 +109,7 @@ static int put_row(struct page *page, size_t hypothesis, int sign, const char *w
 		said_change(difference, change->difference * scale->factor, scale->decimals),
 		scale->points, said_change(low, change->low * scale->factor, scale->decimals),
 		said_change(high, change->high * scale->factor, scale->decimals),
-		comparison->too_few ? "" : said_p(p, said_p_of(change, sign)));
+		said_has_no_test(comparison) ? "" : said_p(p, said_p_of(change, sign)));
 	return 0;
 }
 

@@ -264,10 +264,12 @@ double said_p_of(const struct change *change, int sign)
 	return sign > 0 ? change->p_grew : change->p_shrank;
 }
 
-/* One run a side without slices, or two: no p can be small, but sampling error can be ruled out. */
-static int has_no_test(const struct stoke_comparison *comparison)
+int said_has_no_test(const struct stoke_comparison *comparison)
 {
-	return comparison->too_few;
+	const struct side *sides = comparison->comparable->sides;
+
+	return comparison->too_few || sides[0].samples < COMPARISON_FEW_SAMPLES ||
+	       sides[1].samples < COMPARISON_FEW_SAMPLES;
 }
 
 int said_is_change(const struct stoke_comparison *comparison, size_t i, int sign)
@@ -278,7 +280,7 @@ int said_is_change(const struct stoke_comparison *comparison, size_t i, int sign
 
 	if (isinf(h->least))
 		return 0;
-	if (has_no_test(comparison))
+	if (said_has_no_test(comparison))
 		return t >= BEYOND_SAMPLING;
 	return change->flags & (sign > 0 ? CHANGE_GREW : CHANGE_SHRANK);
 }
@@ -300,7 +302,7 @@ int said_changes(const struct stoke_comparison *comparison, int sign, struct sai
 	changes.order = calloc(nr + 1, sizeof(size_t));
 	if (!changes.hypotheses || !changes.of || !changes.order)
 		return -ENOMEM;
-	changes.by_chance = has_no_test(comparison);
+	changes.by_chance = said_has_no_test(comparison);
 	for (size_t i = 0; i < nr; i++) {
 		if (said_is_change(comparison, i, sign))
 			changes.hypotheses[changes.nr++] = i;

@@ -62,6 +62,9 @@ struct said_changes {
 	int by_chance; /* 1: too few runs for a p; these are beyond sampling error, no more */
 };
 
+/* 1: so few runs or samples that no p can be small; that it is more than sampling could do can
+ * still be told. */
+int said_has_no_test(const struct stoke_comparison *comparison);
 /* 0 or -ENOMEM. */
 int said_changes(const struct stoke_comparison *comparison, int sign, struct said_changes *ret);
 void said_changes_done(struct said_changes *changes);

@@ -73,7 +73,7 @@ static void say_interval(const struct sheet *sheet, const struct change *change,
 	fprintf(sheet->out, "%*s95 %% interval %s .. %s %s", 12, "",
 		said_change(low, change->low * scale->factor, scale->decimals),
 		said_change(high, change->high * scale->factor, scale->decimals), scale->points);
-	if (!sheet->comparison->too_few)
+	if (!said_has_no_test(sheet->comparison))
 		fprintf(sheet->out, ", p %s", said_p(p, said_p_of(change, sign)));
 	fputs("\n", sheet->out);
 }
@@ -363,7 +363,7 @@ static int say_list(const struct sheet *sheet, int sign)
 		const struct change *change = change_at(sheet, &changes, i);
 		char p[SAID_ROOM], word[SAID_ROOM + 4] = "";
 
-		if (!sheet->comparison->too_few)
+		if (!said_has_no_test(sheet->comparison))
 			(void)snprintf(word, sizeof(word), "p %s",
 				said_p(p, said_p_of(change, sign))); /* fits */
 		r = say_change(sheet, &changes, i, sign, word);

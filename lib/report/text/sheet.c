@@ -138,14 +138,24 @@ static void say_runs(const struct sheet *sheet)
 			1 / evidence->alpha, evidence->relabellings);
 }
 
+static int has_few_samples(const struct stoke_comparison *comparison)
+{
+	const struct side *sides = comparison->comparable->sides;
+
+	return sides[0].samples < COMPARISON_FEW_SAMPLES ||
+	       sides[1].samples < COMPARISON_FEW_SAMPLES;
+}
+
 static void say_evidence(const struct sheet *sheet)
 {
 	const struct stoke_comparison *comparison = sheet->comparison;
 	const struct evidence *evidence = comparison->evidence;
 
 	sheet_title(sheet, "evidence");
-	if (!evidence || !evidence->nr_tested)
-		fputs("no samples to speak of: nothing was tested against chance", sheet->out);
+	if (!evidence || has_few_samples(comparison))
+		fputs("under 200 samples on a side: only what sampling alone could do is ruled "
+		      "out; record longer",
+			sheet->out);
 	else if (comparison->units->blocks)
 		fputs("one capture a side: chance judged inside these two only; 5 a side would "
 		      "settle it",
