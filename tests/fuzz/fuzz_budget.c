@@ -14,7 +14,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct stoke_error err = {0};
 	size_t part = size < 256 ? size : 256;
 
-	if (budget_parse(text, size, "fuzz", &budget, &err) < 0) {
+	if (stoke_budget_parse(text, size, "fuzz", &budget, &err) < 0) {
 		REQUIRE(err.code < 0 && err.text[0]);
 		return 0;
 	}
@@ -32,6 +32,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			REQUIRE(budget_matches(rule->glob, rule->glob, strlen(rule->glob)));
 	}
 	REQUIRE(budget_rule_of(budget, HYPOTHESIS_SELF, text, part) != NULL);
-	budget_free(budget);
+	stoke_budget_free(budget);
 	return 0;
 }
