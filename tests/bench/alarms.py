@@ -127,7 +127,7 @@ def stacks_of(stoke, path):
                           check=True, capture_output=True).stdout.decode(errors='replace')
     for line in text.splitlines():
         stack, _, count = line.rpartition(' ')
-        yield stack.split(';'), int(count)
+        yield [re.sub(r'_\[[a-z01]\]$', '', frame) for frame in stack.split(';')], int(count)
 
 
 def count(stoke, path):
@@ -199,10 +199,16 @@ def judge(args):
     print('| program | sessions | samples a capture | what | stoke check | cannot tell | pooled proportions | '
           'target, before and after |')
     print('|---|---|---|---|---|---|---|---|')
+    every = {}
     for workload in ('c', 'idle', 'jvm'):
         sessions = sorted(p.parent for p in (args.dir / workload).glob('*/whole'))
         for kind in list(SCALES)[1:]:
-            judge_row(args, workload, kind, [s for s in sessions if (s / (kind + '.0.pb.gz')).exists()])
+            row = judge_row(args, workload, kind, [s for s in sessions if (s / (kind + '.0.pb.gz')).exists()])
+            every.setdefault(kind, []).append(row)
+    for kind, rows in every.items():
+        n, alarms, pooled = (sum(row[i] for row in rows) for i in range(3))
+        print('| all | %d | | %s | %s | | %s | |' % (n, 'nothing changed' if kind == 'after0' else
+                                                     '+%s points' % kind[-1], rate(alarms, n), rate(pooled, n)))
 
 
 def judge_row(args, workload, kind, sessions):
@@ -234,6 +240,7 @@ def judge_row(args, workload, kind, sessions):
         print('| %s | %d | %.0f | %s | %s | %d | %s | %.1f -> %.1f %% |' % (
             workload, n, samples / n, 'nothing changed' if kind == 'after0' else '+%s points' % kind[-1],
             rate(alarms, n), unknown, rate(pooled, n), 100 * shares[0] / n, 100 * shares[1] / n))
+    return n, alarms, pooled
 
 
 def main():
@@ -247,6 +254,8 @@ def main():
     parser.add_argument('--verbose', action='store_true')
     args = parser.parse_args()
     args.dir = args.dir.resolve()
+    args.stoke = shutil.which(args.stoke) or sys.exit('alarms.py: no stoke: --stoke PATH')
+    args.stoke = str(Path(args.stoke).resolve())
     {'record': record, 'judge': judge}[args.what](args)
 
 
