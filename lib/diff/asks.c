@@ -130,9 +130,10 @@ const struct rule *budget_rule_of(
 
 		if (rule->kind == RULE_TOTAL_CPU && size == 0 && kind == HYPOTHESIS_TOTAL)
 			found = rule;
-		else if (rule->kind == RULE_IGNORE && budget_matches(rule->glob, name, size))
+		else if (rule->kind == RULE_IGNORE && size &&
+			 budget_matches(rule->glob, name, size))
 			found = rule;
-		else if (rule->kind == RULE_FRAME && !rule->sum && rule->which == which &&
+		else if (rule->kind == RULE_FRAME && size && !rule->sum && rule->which == which &&
 			 budget_matches(rule->glob, name, size))
 			found = rule;
 	}

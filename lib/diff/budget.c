@@ -167,21 +167,17 @@ static int parse_group(struct reading *reading)
 	return group->name && group->glob ? 0 : no_memory(reading);
 }
 
-/* A new rule, its words without the reason as its text. NULL: err says why. */
-static struct rule *add_rule(struct reading *reading, enum rule_kind kind)
+/* A new rule, its words without the reason as its text. */
+static int add_rule(struct reading *reading, enum rule_kind kind, struct rule **ret)
 {
 	struct stoke_budget *budget = reading->budget;
 	struct rule *rule;
 
-	if (budget->nr_rules >= MAX_RULES) {
-		(void)wrong(
+	if (budget->nr_rules >= MAX_RULES)
+		return wrong(
 			reading, "more than %d rules; globs take many names at once", MAX_RULES);
-		return NULL;
-	}
-	if (array_reserve(&budget->rules, &reading->rules_capacity, budget->nr_rules, 1) < 0) {
-		(void)no_memory(reading);
-		return NULL;
-	}
+	if (array_reserve(&budget->rules, &reading->rules_capacity, budget->nr_rules, 1) < 0)
+		return no_memory(reading);
 	rule = &budget->rules[budget->nr_rules++];
 	*rule = (struct rule){
 		.kind = kind,
@@ -193,7 +189,8 @@ static struct rule *add_rule(struct reading *reading, enum rule_kind kind)
 		.max_share = NAN,
 		.max_cores = NAN,
 	};
-	return rule;
+	*ret = rule;
+	return 0;
 }
 
 static char *join(char *const *words, size_t nr)
@@ -287,9 +284,11 @@ static int parse_growth(struct reading *reading, struct rule *rule)
 
 static int parse_default(struct reading *reading)
 {
-	struct rule *rule = add_rule(reading, RULE_DEFAULT);
-	int r = rule ? parse_which(reading, rule) : -EINVAL;
+	struct rule *rule = NULL;
+	int r = add_rule(reading, RULE_DEFAULT, &rule);
 
+	if (r >= 0)
+		r = parse_which(reading, rule);
 	for (size_t i = 0; r >= 0 && i + 1 < reading->budget->nr_rules; i++) {
 		const struct rule *other = &reading->budget->rules[i];
 
@@ -318,9 +317,11 @@ static int parse_max(struct reading *reading, struct rule *rule)
 
 static int parse_frame(struct reading *reading)
 {
-	struct rule *rule = add_rule(reading, RULE_FRAME);
-	int r = rule ? parse_glob(reading, rule, 1) : -EINVAL;
+	struct rule *rule = NULL;
+	int r = add_rule(reading, RULE_FRAME, &rule);
 
+	if (r >= 0)
+		r = parse_glob(reading, rule, 1);
 	if (r < 0)
 		return r;
 	if (take(reading, "max")) {
@@ -336,11 +337,12 @@ static int parse_frame(struct reading *reading)
 
 static int parse_total_cpu(struct reading *reading)
 {
-	struct rule *rule = add_rule(reading, RULE_TOTAL_CPU);
+	struct rule *rule = NULL;
+	int r = add_rule(reading, RULE_TOTAL_CPU, &rule);
 	const char *word;
 
-	if (!rule)
-		return -EINVAL;
+	if (r < 0)
+		return r;
 	if (take(reading, "max")) {
 		rule->kind = RULE_TOTAL_MAX;
 		word = next_word(reading);
@@ -360,10 +362,12 @@ static int parse_total_cpu(struct reading *reading)
 
 static int parse_allow(struct reading *reading)
 {
-	struct rule *rule = add_rule(reading, RULE_ALLOW);
+	struct rule *rule = NULL;
 	const char *word;
-	int r = rule ? parse_glob(reading, rule, 1) : -EINVAL;
+	int r = add_rule(reading, RULE_ALLOW, &rule);
 
+	if (r >= 0)
+		r = parse_glob(reading, rule, 1);
 	if (r >= 0)
 		r = parse_which(reading, rule);
 	if (r >= 0)
@@ -386,9 +390,11 @@ static int parse_allow(struct reading *reading)
 
 static int parse_ignore(struct reading *reading)
 {
-	struct rule *rule = add_rule(reading, RULE_IGNORE);
-	int r = rule ? parse_glob(reading, rule, 0) : -EINVAL;
+	struct rule *rule = NULL;
+	int r = add_rule(reading, RULE_IGNORE, &rule);
 
+	if (r >= 0)
+		r = parse_glob(reading, rule, 0);
 	return r < 0 ? r : set_text(reading, rule);
 }
 
@@ -478,8 +484,9 @@ static int add_default(struct reading *reading, enum hypothesis_kind which)
 		reading, which == HYPOTHESIS_TOTAL ? HYPOTHESIS_SELF : HYPOTHESIS_TOTAL);
 	double growth = other ? other->growth : BUDGET_GROWTH;
 	double ratio = other ? other->ratio : BUDGET_RATIO;
-	struct rule *rule;
+	struct rule *rule = NULL;
 	char text[96];
+	int r;
 
 	if (find_default(reading, which))
 		return 0;
@@ -488,9 +495,9 @@ static int add_default(struct reading *reading, enum hypothesis_kind which)
 			reading->row = &rules[i];
 	}
 	reading->line = 0;
-	rule = add_rule(reading, RULE_DEFAULT);
-	if (!rule)
-		return -ENOMEM;
+	r = add_rule(reading, RULE_DEFAULT, &rule);
+	if (r < 0)
+		return r;
 	rule->which = which;
 	rule->growth = growth;
 	rule->ratio = ratio;

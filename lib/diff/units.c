@@ -280,7 +280,9 @@ static void find_limit(const struct making *m, struct hypothesis *hypothesis)
 	for (size_t i = options->nr_limits; i-- > 0;) {
 		const struct units_limit *limit = &options->limits[i];
 
-		if (limit->kind != kind ||
+		/* All samples are no function: a glob that matches everything does not mean them.
+		 */
+		if (limit->kind != kind || (limit->glob && limit->glob[0] && !size) ||
 			(limit->glob && !budget_matches(limit->glob, name, size)))
 			continue;
 		hypothesis->least = limit->least * m->rate;

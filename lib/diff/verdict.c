@@ -15,9 +15,11 @@
 #include "diff/comparison.h"
 #include "diff/gather.h"
 #include "diff/judge.h"
+#include "diff/numbers.h"
 
-#define LEAST_SAMPLES 1000 /* of a run */
-#define MOST_RATIO    4 /* of the sides' noise */
+#define LEAST_SAMPLES  1000 /* of a run */
+#define MOST_RATIO     4 /* of the sides' noise */
+#define MANY_FUNCTIONS 20 /* whose noise together is that of the runs */
 
 static const struct units *units_of(const struct judging *judging)
 {
@@ -78,18 +80,72 @@ static int doubt_samples(struct judging *judging)
 		judging_text("longer runs, or more samples a second: -F 199"));
 }
 
+/* Sums over what is tested of how much of its own rate a change's runs vary by, squared; their
+ * ratio. A program that slows down tenfold has runs that vary ten times as much, and is no noisier.
+ */
+static double relative_noise(const struct evidence *evidence, size_t *ret_nr)
+{
+	double noise[2] = {0, 0};
+
+	*ret_nr = 0;
+	for (size_t i = 0; i < evidence->nr; i++) {
+		const struct change *change = &evidence->changes[i];
+
+		if (!(change->flags & CHANGE_TESTED) || !(change->before > 0) ||
+			!(change->after > 0))
+			continue;
+		noise[0] += change->variance_before / (change->before * change->before);
+		noise[1] += change->variance_after / (change->after * change->after);
+		(*ret_nr)++;
+	}
+	return noise[0] > 0 ? noise[1] / noise[0] : NAN;
+}
+
+/* The ratio of two variances of that many runs each that chance exceeds once in a hundred (F). */
+static double chance_ratio(unsigned repeats)
+{
+	double half = (repeats - 1) / 2.0, low = 1, high = 1e6;
+
+	for (int i = 0; i < 100; i++) {
+		double middle = sqrt(low * high);
+
+		if (beta_cdf(half, half, middle / (1 + middle)) < 0.99)
+			low = middle;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* Few functions tell little of how noisy a side is. */
+static double most_ratio(const struct judging *judging, size_t nr_tested)
+{
+	const struct units *units = units_of(judging);
+	unsigned after = units->nr - units->nr_before;
+	unsigned repeats = units->nr_before < after ? units->nr_before : after;
+	double most = repeats > 1 && nr_tested < MANY_FUNCTIONS ? chance_ratio(repeats) : 0;
+
+	return most > MOST_RATIO ? most : MOST_RATIO;
+}
+
 static int doubt_noise(struct judging *judging)
 {
 	const struct evidence *evidence = judging->comparison->evidence;
-	double ratio = evidence->noise_ratio;
+	double ratio = evidence->noise_ratio, relative, most, times;
+	size_t nr_tested;
 	const char *side = ratio > 1 ? "after" : "before", *other = ratio > 1 ? "before" : "after";
 
-	if (isnan(ratio) || (ratio <= MOST_RATIO && ratio >= 1.0 / MOST_RATIO))
+	relative = relative_noise(evidence, &nr_tested);
+	if (isnan(ratio) || isnan(relative) || (ratio > 1) != (relative > 1))
+		return 0;
+	most = most_ratio(judging, nr_tested);
+	times = ratio > 1 ? fmin(ratio, relative) : fmin(1 / ratio, 1 / relative);
+	if (times <= most)
 		return 0;
 	return judging_reason(judging,
-		judging_text("runs \"%s\" vary %.0f times as much as \"%s\" (limit %d): no word "
+		judging_text("runs \"%s\" vary %.0f times as much as \"%s\" (limit %.0f): no word "
 			     "about regressions",
-			side, ratio > 1 ? ratio : 1 / ratio, other, MOST_RATIO),
+			side, times, other, most),
 		judging_text("more repeats (--plan says how many), or a quieter machine"));
 }
 
@@ -419,6 +475,7 @@ int verdict_find(const struct stoke_comparison *comparison, const char *today, s
 		.verdict = verdict,
 	};
 	int r = verdict ? find_doubts(&judging) : -ENOMEM;
+	size_t nr_doubts = verdict ? verdict->nr_reasons : 0; /* in all of it */
 
 	if (r >= 0)
 		r = judge_rules(&judging);
@@ -431,8 +488,10 @@ int verdict_find(const struct stoke_comparison *comparison, const char *today, s
 		return r;
 	}
 	count_functions(&judging);
-	verdict->word = verdict->nr_reasons    ? VERDICT_CANNOT_TELL
+	/* A rule that cannot be judged hides nothing that others found. */
+	verdict->word = nr_doubts	       ? VERDICT_CANNOT_TELL
 			: verdict->nr_failures ? VERDICT_REGRESSION
+			: verdict->nr_reasons  ? VERDICT_CANNOT_TELL
 					       : VERDICT_PASS;
 	*ret = verdict;
 	return 0;

@@ -125,8 +125,10 @@ static int github_comparison(
 
 	if (!verdict)
 		return -EOPNOTSUPP;
-	if (verdict->nr_reasons)
-		return put_doubts(verdict, out);
+	if (verdict->nr_reasons && put_doubts(verdict, out) < 0)
+		return -ENOMEM;
+	if (verdict->word == VERDICT_CANNOT_TELL)
+		return 0;
 	for (size_t i = 0; i < verdict->nr_breaches; i++) {
 		const struct breach *breach = &verdict->breaches[i];
 		int is_own = i < verdict->nr_failures;

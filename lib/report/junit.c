@@ -147,7 +147,7 @@ static int put_case(struct suite *suite, const struct rule *rule)
 		return -ENOMEM;
 	fprintf(suite->out, "    <testcase classname=\"stoke.%s\"", rule->word->word);
 	put_attribute(suite, "name", name);
-	if (verdict->nr_reasons) {
+	if (verdict->word == VERDICT_CANNOT_TELL) {
 		fputs(">\n      <skipped message=\"cannot tell\"/>\n    </testcase>\n", suite->out);
 	} else if (at == verdict->nr_breaches) {
 		fputs("/>\n", suite->out);
@@ -194,7 +194,7 @@ static int junit_comparison(
 		if (!is_case(&suite, &budget->rules[i]))
 			continue;
 		nr++;
-		failures += !errors &&
+		failures += verdict->word != VERDICT_CANNOT_TELL &&
 			    next_failure(verdict, &budget->rules[i], 0) < verdict->nr_breaches;
 	}
 	fprintf(out,
@@ -202,7 +202,8 @@ static int junit_comparison(
 		"<testsuites name=\"stoke\" tests=\"%zu\" failures=\"%zu\" errors=\"%zu\">\n"
 		"  <testsuite name=\"stoke check\" tests=\"%zu\" failures=\"%zu\" errors=\"%zu\" "
 		"skipped=\"%zu\">\n",
-		nr + errors, failures, errors, nr + errors, failures, errors, errors ? nr : 0);
+		nr + errors, failures, errors, nr + errors, failures, errors,
+		verdict->word == VERDICT_CANNOT_TELL ? nr : 0);
 	if (errors)
 		put_doubts(&suite);
 	for (size_t i = 0; i < budget->nr_rules; i++) {

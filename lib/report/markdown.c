@@ -252,20 +252,19 @@ static int put_verdict(struct page *page)
 	const struct verdict *verdict = page->comparison->verdict;
 	int r = 0;
 
-	if (verdict->nr_reasons) {
-		fputs("## stoke check: cannot tell\n\n", page->out);
-		for (size_t i = 0; i < verdict->nr_reasons; i++) {
-			fputs("- ", page->out);
-			put_raw(page, verdict->reasons[i].why);
-			fputs(verdict->reasons[i].cure ? ". **Cure:** " : "", page->out);
-			put_raw(page, verdict->reasons[i].cure ? verdict->reasons[i].cure : "");
-			fputs("\n", page->out);
-		}
-	} else {
-		fprintf(page->out, "## stoke check: %s\n",
-			verdict->nr_failures ? "regression" : "pass");
+	fprintf(page->out, "## stoke check: %s\n%s",
+		verdict->word == VERDICT_CANNOT_TELL  ? "cannot tell"
+		: verdict->word == VERDICT_REGRESSION ? "regression"
+						      : "pass",
+		verdict->nr_reasons ? "\n" : "");
+	for (size_t i = 0; i < verdict->nr_reasons; i++) {
+		fputs("- ", page->out);
+		put_raw(page, verdict->reasons[i].why);
+		fputs(verdict->reasons[i].cure ? ". **Cure:** " : "", page->out);
+		put_raw(page, verdict->reasons[i].cure ? verdict->reasons[i].cure : "");
+		fputs("\n", page->out);
 	}
-	if (verdict->nr_failures && !verdict->nr_reasons)
+	if (verdict->word == VERDICT_REGRESSION)
 		r = put_failures(page);
 	for (size_t i = 0; r >= 0 && i < verdict->nr_breaches; i++) {
 		const struct breach *breach = &verdict->breaches[i];

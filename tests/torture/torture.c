@@ -165,13 +165,18 @@ static int report_all(const struct stoke_comparison *comparison)
 /* The same input on both sides, twice each: alike, but looked at all the same. */
 static int compare_and_report(const struct work *work)
 {
-	const struct stoke_compare_options options = {0};
+	static const char rules[] = "exposure share\ngroup g = a|b\nframe @g max 1%\n"
+				    "allow main total +5pp until 2030-01-01 reason \"r\"\n";
+	struct stoke_compare_options options = {.today = "2026-11-30"};
 	struct stoke_comparison *comparison = NULL;
+	struct stoke_budget *budget = NULL;
 	struct stoke_profile *profile;
 	int r = stoke_profile_new(&profile);
 
 	if (r < 0)
 		return r;
+	r = stoke_budget_parse(rules, sizeof(rules) - 1, "budget", &budget, NULL);
+	options.budget = budget; /* some reports speak of verdicts only */
 	for (unsigned run = 0; run < 4 && r >= 0; run++)
 		r = read_input(work, profile);
 	if (r >= 0)
@@ -179,6 +184,7 @@ static int compare_and_report(const struct work *work)
 	if (r >= 0)
 		r = report_all(comparison);
 	stoke_comparison_free(comparison);
+	stoke_budget_free(budget);
 	stoke_profile_free(profile);
 	return r;
 }

@@ -159,7 +159,7 @@ static int say_word(const struct sheet *sheet)
 	const struct stoke_comparison *comparison = sheet->comparison;
 	const struct verdict *verdict = comparison->verdict;
 
-	if (!verdict->nr_failures || verdict->nr_reasons)
+	if (!verdict->nr_failures || verdict->word == VERDICT_CANNOT_TELL)
 		return 0;
 	sheet_title(sheet, "FAIL");
 	fprintf(sheet->out,
@@ -235,7 +235,7 @@ static void say_pass(const struct sheet *sheet)
 	const struct power *power = &sheet->comparison->power;
 	char points[SAID_ROOM];
 
-	if (verdict->nr_reasons)
+	if (verdict->word == VERDICT_CANNOT_TELL)
 		return;
 	sheet_title(sheet, "PASS");
 	fprintf(sheet->out, "%s%zu rules, %zu function%s", verdict->nr_failures ? "else " : "",
@@ -253,7 +253,7 @@ static void say_cures(const struct sheet *sheet)
 	const char *sides = sheet->params->sides ? sheet->params->sides : "BEFORE AFTER";
 	int first = 1;
 
-	if (!verdict->nr_failures || verdict->nr_reasons)
+	if (!verdict->nr_failures || verdict->word == VERDICT_CANNOT_TELL)
 		return;
 	sheet_title(sheet, "look");
 	fputs("stoke diff ", sheet->out);

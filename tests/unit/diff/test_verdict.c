@@ -135,3 +135,67 @@ Test(verdict, an_allowance_that_is_too_small_or_over_is_none)
 	cr_expect(eq(int, stoke_comparison_verdict(c.comparison), 0));
 	compared_done(&c);
 }
+
+Test(verdict, a_rule_that_cannot_be_judged_hides_no_regression)
+{
+	struct compared c = compared(5, lines, same, grown, "frame next max 0.01cores\n");
+
+	cr_expect(eq(int, stoke_comparison_verdict(c.comparison), 1));
+	cr_expect(eq(sz, verdict_of(&c)->nr_reasons, 1));
+	cr_expect(eq(sz, verdict_of(&c)->nr_failures, 1));
+	compared_done(&c);
+	c = compared(5, lines, same, same, "frame next max 0.01cores\n");
+	cr_expect(eq(int, stoke_comparison_verdict(c.comparison), 3));
+	compared_done(&c);
+}
+
+/* The verdict on evidence that was changed by hand. */
+static void expect_word(const struct compared *c, int word)
+{
+	struct verdict *verdict;
+
+	cr_assert(zero(int, verdict_find(c->comparison, "2026-12-01", &verdict)));
+	cr_expect(eq(int, (int)verdict->word, word));
+	verdict_free(verdict);
+}
+
+Test(verdict, few_functions_that_happen_to_vary_more_are_no_noisy_side)
+{
+	/* One function, whose runs vary some ten times as much after: chance does that. */
+	struct compared c = compared(
+		5, "main;a %\nidle %\n", (unsigned[]){1000, 9000}, (unsigned[]){1000, 9000}, "");
+	struct change *changes = c.comparison->evidence->changes;
+
+	for (size_t i = 0; i < c.comparison->evidence->nr; i++) {
+		changes[i].flags |= CHANGE_TESTED;
+		changes[i].variance_before = 1e-6;
+		changes[i].variance_after = 1e-5;
+	}
+	c.comparison->evidence->noise_ratio = 10;
+	expect_word(&c, 0);
+	c.comparison->evidence->noise_ratio = 100;
+	for (size_t i = 0; i < c.comparison->evidence->nr; i++)
+		changes[i].variance_after = 1e-4;
+	expect_word(&c, 3);
+	/* Ten times slower runs vary ten times as much, and are as good as before. */
+	for (size_t i = 0; i < c.comparison->evidence->nr; i++)
+		changes[i].after = changes[i].before * 10;
+	expect_word(&c, 0);
+	compared_done(&c);
+}
+
+Test(verdict, what_is_ignored_is_not_all_samples)
+{
+	static const char rules[] = "exposure work\ntotal-cpu +5%\nignore *\n";
+	struct compared c = compared(
+		5, "main;a %\nidle %\n", (unsigned[]){1000, 4000}, (unsigned[]){2000, 8000}, NULL);
+	struct stoke_compare_options options = {.today = "2026-12-01"};
+
+	stoke_comparison_free(c.comparison);
+	cr_assert(zero(int, stoke_profile_set_work(c.profile, 100, NULL)));
+	cr_assert(zero(int, stoke_budget_parse(rules, strlen(rules), "b", &c.budget, NULL)));
+	options.budget = c.budget;
+	cr_assert(zero(int, stoke_compare(c.profile, 5, &options, &c.comparison, NULL)));
+	cr_expect(eq(int, stoke_comparison_verdict(c.comparison), 1));
+	compared_done(&c);
+}
