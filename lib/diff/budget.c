@@ -16,6 +16,7 @@
 #include "diff/words.h"
 
 #define MAX_BUDGET_BYTES (1 << 20)
+#define MOST_GROWTH	 100.0 /* of all samples before: a program may get slower many times over */
 #define MAX_RULES	 4096
 
 /* A group, until the file has been read. */
@@ -272,7 +273,7 @@ static int parse_growth(struct reading *reading, struct rule *rule)
 	const char *word = next_word(reading);
 
 	rule->growth = word && *word == '+' ? words_amount(word + 1, "pp") / 100 : NAN;
-	if (isnan(rule->growth) || rule->growth > 1)
+	if (isnan(rule->growth) || rule->growth > MOST_GROWTH)
 		return wrong(reading,
 			"%s is no growth; points of all samples are written +0.5pp; +0pp 5%% "
 			"is 5 %% of what it was",

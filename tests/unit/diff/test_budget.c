@@ -163,3 +163,13 @@ Test(budget, is_bounded)
 	cr_expect(eq(int, stoke_budget_parse(text, 2 << 20, "b", &budget, &err), -EINVAL));
 	free(text);
 }
+
+Test(budget, growth_of_more_than_all_there_was_can_be_allowed)
+{
+	static const char text[] = "allow main total +120.5pp until 2027-01-01 reason \"r\"\n";
+	struct stoke_budget *budget;
+
+	cr_assert(zero(int, stoke_budget_parse(text, strlen(text), "b", &budget, NULL)));
+	cr_expect(lt(dbl, fabs(budget->rules[0].growth - 1.205), 1e-12));
+	stoke_budget_free(budget);
+}
