@@ -10,22 +10,25 @@
 #include "bpf/maps.h"
 #include "bpf/target.h"
 
-static __always_inline int walk_read(void *to, __u32 size, __u64 from)
+struct walk;
+
+static __always_inline int walk_read(const struct walk *walk, void *to, __u32 size, __u64 from)
 {
 	return bpf_probe_read_user(to, size, (void *)from) != 0;
 }
 
-static __always_inline const struct stoke_mapping *walk_mapping_at(__u32 index)
+static __always_inline const struct stoke_mapping *walk_mapping_at(
+	const struct walk *walk, __u32 index)
 {
 	return bpf_map_lookup_elem(&mappings, &index);
 }
 
-static __always_inline const struct stoke_page *walk_page_at(__u32 index)
+static __always_inline const struct stoke_page *walk_page_at(const struct walk *walk, __u32 index)
 {
 	return bpf_map_lookup_elem(&pages, &index);
 }
 
-static __always_inline const struct stoke_shard *walk_shard_at(__u32 index)
+static __always_inline const struct stoke_shard *walk_shard_at(const struct walk *walk, __u32 index)
 {
 	void *shard = bpf_map_lookup_elem(&shards, &index);
 	__u32 zero = 0;
@@ -33,7 +36,7 @@ static __always_inline const struct stoke_shard *walk_shard_at(__u32 index)
 	return shard ? bpf_map_lookup_elem(shard, &zero) : NULL;
 }
 
-static __always_inline const struct stoke_rule *walk_rule_at(__u32 index)
+static __always_inline const struct stoke_rule *walk_rule_at(const struct walk *walk, __u32 index)
 {
 	return bpf_map_lookup_elem(&rules, &index);
 }

@@ -5,16 +5,16 @@
 /*
  * One step of a user stack walk: from a frame to its caller, by the rules that tables hold for its
  * address, else by its frame pointer. Compiled for BPF and for the host, so that tests run what the
- * kernel runs. Before including it, define
+ * kernel runs. Before including it, declare struct walk and define, returning 0 when all was read,
  *
- *	static inline int walk_read(void *to, __u32 size, __u64 from);	0 when all of it was read
+ *	static inline int walk_read(const struct walk *walk, void *to, __u32 size, __u64 from);
  *
  * and, returning NULL for what is not there,
  *
- *	static inline const struct stoke_mapping *walk_mapping_at(__u32 index);
- *	static inline const struct stoke_page *walk_page_at(__u32 index);
- *	static inline const struct stoke_shard *walk_shard_at(__u32 index);
- *	static inline const struct stoke_rule *walk_rule_at(__u32 index);
+ *	static inline const struct stoke_mapping *walk_mapping_at(const struct walk *walk, __u32 i);
+ *	static inline const struct stoke_page *walk_page_at(const struct walk *walk, __u32 i);
+ *	static inline const struct stoke_shard *walk_shard_at(const struct walk *walk, __u32 i);
+ *	static inline const struct stoke_rule *walk_rule_at(const struct walk *walk, __u32 i);
  *
  * Nothing that is read is believed: a walk only ever goes up the stack, and ends at the limit.
  */
@@ -87,7 +87,7 @@ walk_inline void walk_begin(struct walk *walk, __u64 ip, __u64 sp, __u64 fp)
 walk_inline int walk_use(struct walk *walk, const struct stoke_space *space)
 {
 	__u32 first = space->first;
-	const struct stoke_mapping *head = walk_mapping_at(first);
+	const struct stoke_mapping *head = walk_mapping_at(walk, first);
 
 	if (!head || head->kind != STOKE_MAPPING_HEAD || head->start != space->generation)
 		return 0;
@@ -110,9 +110,9 @@ walk_inline int walk_load(struct walk *walk, __u64 at, __u64 *ret)
 
 	if (!walk->window_bytes || offset > WALK_WINDOW_BYTES - 8 || (offset & 7)) {
 		walk->window_bytes = 0;
-		if (walk->narrow || walk_read(walk->window, WALK_WINDOW_BYTES, at)) {
+		if (walk->narrow || walk_read(walk, walk->window, WALK_WINDOW_BYTES, at)) {
 			walk->narrow = 1;
-			if (walk_read(&word, sizeof(word), at))
+			if (walk_read(walk, &word, sizeof(word), at))
 				return -1;
 			*ret = word;
 			return 0;
@@ -177,14 +177,14 @@ walk_inline int walk_locate(struct walk *walk, __u64 address)
 
 		if (nr <= 1)
 			break;
-		mapping = walk_mapping_at(middle);
+		mapping = walk_mapping_at(walk, middle);
 		if (!mapping)
 			return 0;
 		if (mapping->start <= address)
 			low = middle;
 		nr -= half;
 	}
-	mapping = walk_mapping_at(low);
+	mapping = walk_mapping_at(walk, low);
 	if (!mapping || address - mapping->start >= mapping->end - mapping->start)
 		return 0;
 	/* What it says of a table is there once its kind says so. */
@@ -210,12 +210,12 @@ walk_inline const struct stoke_rule *walk_find_rule(const struct walk *walk, __u
 	index = walk->page + (__u32)(own >> STOKE_PAGE_BITS);
 	if (index - walk->first_page >= walk->nr_pages)
 		return 0;
-	page = walk_page_at(index);
+	page = walk_page_at(walk, index);
 	if (!page || !page->nr)
 		return 0;
 	low = page->first;
 	nr = page->nr;
-	shard = walk_shard_at(low >> STOKE_SHARD_BITS);
+	shard = walk_shard_at(walk, low >> STOKE_SHARD_BITS);
 	if (!shard)
 		return 0;
 	for (int i = 0; i <= STOKE_PAGE_BITS; i++) {
@@ -228,7 +228,7 @@ walk_inline const struct stoke_rule *walk_find_rule(const struct walk *walk, __u
 		nr -= half;
 	}
 	rule = shard->rows[low & (STOKE_SHARD_ROWS - 1)] & STOKE_RULE_MASK;
-	return rule ? walk_rule_at(rule) : 0;
+	return rule ? walk_rule_at(walk, rule) : 0;
 }
 
 /*
@@ -243,7 +243,7 @@ walk_inline const struct stoke_rule *walk_find_rule(const struct walk *walk, __u
 
 walk_inline int walk_by_signal_frame(struct walk *walk)
 {
-	if (walk_read(walk->window, WALK_SIGNAL_WORDS * 8, walk->sp + WALK_SIGNAL_OFFSET))
+	if (walk_read(walk, walk->window, WALK_SIGNAL_WORDS * 8, walk->sp + WALK_SIGNAL_OFFSET))
 		return walk_stop(walk, STOKE_WALK_UNREADABLE);
 	for (int i = 0; i < 31; i++)
 		walk->registers[i] = walk->window[1 + i];
@@ -258,7 +258,7 @@ walk_inline int walk_by_signal_frame(struct walk *walk)
 
 walk_inline int walk_by_signal_frame(struct walk *walk)
 {
-	if (walk_read(walk->window, WALK_SIGNAL_WORDS * 8, walk->sp + WALK_SIGNAL_OFFSET))
+	if (walk_read(walk, walk->window, WALK_SIGNAL_WORDS * 8, walk->sp + WALK_SIGNAL_OFFSET))
 		return walk_stop(walk, STOKE_WALK_UNREADABLE);
 	for (int i = 0; i < 8; i++)
 		walk->registers[8 + i] = walk->window[i];
@@ -307,7 +307,8 @@ walk_inline int walk_find_cfa(struct walk *walk, const struct unwind_rule *rule,
 		return 0;
 	}
 	if (kind == UNWIND_CFA_DEREF_SP || kind == UNWIND_CFA_DEREF_FP) {
-		if (walk_read(&word, sizeof(word), base + (__s64)unwind_inner(rule->cfa_offset)))
+		if (walk_read(walk, &word, sizeof(word),
+			    base + (__s64)unwind_inner(rule->cfa_offset)))
 			return walk_stop(walk, STOKE_WALK_UNREADABLE);
 		*ret = word + (__s64)unwind_outer(rule->cfa_offset);
 		return 0;
@@ -390,7 +391,7 @@ walk_inline int walk_by_table(struct walk *walk)
 	if (walk->kind == STOKE_MAPPING_TABLE)
 		rule = walk_find_rule(walk, address);
 	else if (walk->kind == STOKE_MAPPING_UNIFORM && !walk->interrupted)
-		rule = walk_rule_at(walk->page);
+		rule = walk_rule_at(walk, walk->page);
 	/* V8 keeps its builtins in node's own file, with frame pointers and no rules. */
 	if (!rule || rule->rule.cfa == UNWIND_CFA_NONE)
 		return walk_by_frame_pointer(walk);

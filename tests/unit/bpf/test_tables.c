@@ -29,7 +29,9 @@ static struct {
 	uint64_t words[STACK_WORDS];
 } kernel;
 
-static inline int walk_read(void *to, __u32 size, __u64 from)
+struct walk;
+
+static inline int walk_read(const struct walk *walk, void *to, __u32 size, __u64 from)
 {
 	kernel.reads++;
 	if (from < BASE || from - BASE > kernel.readable || kernel.readable - (from - BASE) < size)
@@ -38,22 +40,22 @@ static inline int walk_read(void *to, __u32 size, __u64 from)
 	return 0;
 }
 
-static inline const struct stoke_mapping *walk_mapping_at(__u32 index)
+static inline const struct stoke_mapping *walk_mapping_at(const struct walk *walk, __u32 index)
 {
 	return index < ARRAY_SIZE(kernel.mappings) ? &kernel.mappings[index] : NULL;
 }
 
-static inline const struct stoke_page *walk_page_at(__u32 index)
+static inline const struct stoke_page *walk_page_at(const struct walk *walk, __u32 index)
 {
 	return index < ARRAY_SIZE(kernel.pages) ? &kernel.pages[index] : NULL;
 }
 
-static inline const struct stoke_shard *walk_shard_at(__u32 index)
+static inline const struct stoke_shard *walk_shard_at(const struct walk *walk, __u32 index)
 {
 	return index == 0 ? kernel.shard : NULL;
 }
 
-static inline const struct stoke_rule *walk_rule_at(__u32 index)
+static inline const struct stoke_rule *walk_rule_at(const struct walk *walk, __u32 index)
 {
 	return index < ARRAY_SIZE(kernel.rules) ? &kernel.rules[index] : NULL;
 }

@@ -16,7 +16,9 @@ static struct {
 	uint64_t words[STACK_WORDS];
 } memory;
 
-static inline int walk_read(void *to, __u32 size, __u64 from)
+struct walk;
+
+static inline int walk_read(const struct walk *walk, void *to, __u32 size, __u64 from)
 {
 	memory.reads++;
 	if (from < memory.start || from - memory.start > memory.readable ||
@@ -30,7 +32,7 @@ static inline int walk_read(void *to, __u32 size, __u64 from)
 #include "bpf/table.h"
 
 #define NO_TABLE(type, name)                                                                       \
-	static inline const struct type *name(__u32 index)                                         \
+	static inline const struct type *name(const struct walk *walk, __u32 index)                \
 	{                                                                                          \
 		return NULL;                                                                       \
 	}

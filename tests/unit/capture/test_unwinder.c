@@ -28,29 +28,31 @@ static struct {
 	uint32_t pid; /* that it is of */
 } kernel;
 
-static inline int walk_read(void *to, __u32 size, __u64 from)
+struct walk;
+
+static inline int walk_read(const struct walk *walk, void *to, __u32 size, __u64 from)
 {
 	struct iovec here = {to, size}, there = {(void *)(uintptr_t)from, size};
 
 	return process_vm_readv(getpid(), &here, 1, &there, 1, 0) == (ssize_t)size ? 0 : -1;
 }
 
-static inline const struct stoke_mapping *walk_mapping_at(__u32 index)
+static inline const struct stoke_mapping *walk_mapping_at(const struct walk *walk, __u32 index)
 {
 	return index < MAX_MAPPINGS ? &kernel.mappings[index] : NULL;
 }
 
-static inline const struct stoke_page *walk_page_at(__u32 index)
+static inline const struct stoke_page *walk_page_at(const struct walk *walk, __u32 index)
 {
 	return index < STOKE_MAX_PAGES ? &kernel.pages[index] : NULL;
 }
 
-static inline const struct stoke_shard *walk_shard_at(__u32 index)
+static inline const struct stoke_shard *walk_shard_at(const struct walk *walk, __u32 index)
 {
 	return index < kernel.nr_shards ? kernel.shards[index] : NULL;
 }
 
-static inline const struct stoke_rule *walk_rule_at(__u32 index)
+static inline const struct stoke_rule *walk_rule_at(const struct walk *walk, __u32 index)
 {
 	return index < STOKE_MAX_RULES ? &kernel.rules[index] : NULL;
 }
