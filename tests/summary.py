@@ -1,9 +1,10 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""usage: summary.py testlog.json...   sums subtests: "N passed, N failed, N skipped"
+"""usage: summary.py testlog.json...   what failed and why, then "N passed, N failed, N skipped"
 
 Counts what the tests printed (TAP), not what a build file says of them. A test that failed without
-saying which subtest did, or that printed fewer subtests than it planned, is one failure."""
+saying which subtest did, or that printed fewer subtests than it planned, is one failure. The reasons
+are told once more here, since only the end of a long log is at hand where it went wrong."""
 import json
 import re
 import sys
@@ -43,6 +44,19 @@ def count(test):
     return passed, failed, skipped
 
 
+def reasons(test, most=40):
+    """The lines of a failed test that say why: each "not ok" with what follows it, or its last words."""
+    told, telling = [], False
+    for line in (test.get("stdout") or "").splitlines():
+        if re.match(r"(not )?ok\b|1\.\.", line):
+            telling = line.startswith("not ok")
+        if telling:
+            told.append(line)
+    told = told or (test.get("stdout") or "").splitlines()[-10:]
+    told = told[:most] + (test.get("stderr") or "").splitlines()[-10:]
+    return "".join(f"    {line[:1000]}\n" for line in told)
+
+
 def main():
     total = [0, 0, 0]
     for path in sys.argv[1:]:
@@ -51,7 +65,7 @@ def main():
                 test = json.loads(line)
                 counts = count(test)
                 if counts[1]:
-                    print(f"failed: {test['name']}")
+                    print(f"failed: {test['name']} ({test['result']})\n{reasons(test)}", end="")
                 total = [a + b for a, b in zip(total, counts)]
     print(f"{total[0]} passed, {total[1]} failed, {total[2]} skipped")
     return 1 if total[1] or not total[0] else 0

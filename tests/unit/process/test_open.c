@@ -78,23 +78,18 @@ static void run(int (*prepare)(void))
 	(void)close(gate[0]);
 }
 
-/* The line of its code, as a module is seen when /proc is read. Where this test itself runs in a
- * chroot, the path of a file in another mount namespace has the chroot's own path in front. */
-static struct module_sight sight_of_code(char **ret_text)
+/* The line of its code in a reading of its maps, as a module is seen then; 0 where there is none.
+ */
+static int find_code(const char *text, size_t size, struct module_sight *ret)
 {
-	struct scan scan, line;
+	struct scan scan = scan_of(text, size), line;
 	struct map_line map;
-	char path[64];
-	size_t size;
 
-	(void)snprintf(path, sizeof(path), "%d/maps", child);
-	cr_assert(eq(int, file_read_text(host.proc_fd, path, 1 << 20, ret_text, &size), 0));
-	scan = scan_of(*ret_text, size);
 	while (scan_line(&scan, &line)) {
 		if (maps_parse_line(line.at, scan_left(&line), &map) == 0 && (map.prot & 4) &&
 			map.path_size >= strlen(prog) &&
-			memcmp(map.path + map.path_size - strlen(prog), prog, strlen(prog)) == 0)
-			return (struct module_sight){
+			memcmp(map.path + map.path_size - strlen(prog), prog, strlen(prog)) == 0) {
+			*ret = (struct module_sight){
 				.pid = child,
 				.start = map.start,
 				.end = map.end,
@@ -103,6 +98,29 @@ static struct module_sight sight_of_code(char **ret_text)
 				.dev = map.dev,
 				.ino = map.ino,
 			};
+			return 1;
+		}
+	}
+	return 0;
+}
+
+/* Where this test itself runs in a chroot, the path of a file in another mount namespace has the
+ * chroot's own path in front. exec closes files before it maps the program, so the first readings
+ * may come too early. */
+static struct module_sight sight_of_code(char **ret_text)
+{
+	struct module_sight sight;
+	char path[64];
+	size_t size;
+
+	(void)snprintf(path, sizeof(path), "%d/maps", child);
+	for (int i = 0; i < 10000; i++) {
+		cr_assert(eq(int, file_read_text(host.proc_fd, path, 1 << 20, ret_text, &size), 0));
+		if (find_code(*ret_text, size, &sight))
+			return sight;
+		free(*ret_text);
+		*ret_text = NULL;
+		(void)usleep(1000);
 	}
 	cr_fatal("%s is not mapped", prog);
 }
