@@ -43,8 +43,10 @@ struct hotspot_structs {
 	struct { /* CodeHeap; memory and segments are VirtualSpaces in it */
 		uint32_t memory, segments;
 		struct hotspot_field log2_segment; /* int */
-		struct hotspot_field low, high, low_limit, high_limit; /* of VirtualSpace; limits: reserved */
-		struct hotspot_field block_length, block_used; /* of a block's header; in segments */
+		struct hotspot_field low, high, low_limit,
+			high_limit; /* of VirtualSpace; limits: reserved */
+		struct hotspot_field block_length,
+			block_used; /* of a block's header; in segments */
 		uint32_t block_size; /* of that header: a CodeBlob follows */
 	} heap;
 	struct { /* CodeBlob */
@@ -90,8 +92,9 @@ struct hotspot_structs {
 		uint32_t code; /* sizeof(ConstMethod): bytecode follows, then lines */
 		struct hotspot_field holder; /* ConstantPool -> Klass * */
 		uint32_t slots; /* sizeof(ConstantPool): 8 bytes each follow */
-		struct hotspot_field source_file; /* index; of ConstantPool, on 8 and 11 of Klass */
-		int source_of_klass;
+		/* Index of the source file's name in the pool: of ConstantPool, or of Klass (8,
+		 * 11). */
+		struct hotspot_field source_file, klass_source_file;
 		struct hotspot_field klass_name; /* Klass -> Symbol * */
 		struct hotspot_field klass_layout; /* int: bytes of an instance */
 		struct hotspot_field symbol_length; /* u2 */
@@ -125,8 +128,8 @@ struct hotspot_structs {
  * 0; -ENOENT: no libjvm there, or one without tables; -EAGAIN: not relocated yet, ask again;
  * -EINVAL: tables that contradict themselves or lack what names need; -ESRCH, -EPERM, -ENOMEM.
  */
-int hotspot_structs_read(const struct memory *memory, uint64_t start, uint64_t offset,
-	struct hotspot_structs *ret);
+int hotspot_structs_read(
+	const struct memory *memory, uint64_t start, uint64_t offset, struct hotspot_structs *ret);
 
 /* The number in a copy of a struct of that many bytes: 0 when the field is missing or outside. */
 uint64_t hotspot_get(const struct hotspot_field *field, const void *copy, size_t size);

@@ -32,7 +32,5 @@ struct memory memory_of(pid_t pid);
 int memory_read(const struct memory *memory, uint64_t address, void *to, size_t size);
 /* A pointer: 0 for what cannot be read. */
 uint64_t memory_pointer(const struct memory *memory, uint64_t address);
-/* A string up to its NUL, at most room - 1 bytes. Its length, or -EFAULT; -E2BIG: longer. */
-ssize_t memory_string(const struct memory *memory, uint64_t address, char *to, size_t room);
 
 #endif
