@@ -20,10 +20,10 @@
 #include "base/file.h"
 #include "base/scan.h"
 #include "base/worker.h"
-#include "runtime/perfmap/history.h"
+#include "code/history.h"
 #include "runtime/perfmap/job.h"
 #include "runtime/perfmap/lines.h"
-#include "runtime/perfmap/names.h"
+#include "code/names.h"
 
 #define FIRST_WAIT_MS  200 /* one call of observe() blocks no longer, */
 #define LAST_WAIT_MS   3000 /* but for the last */
@@ -39,9 +39,9 @@ struct map {
 	uid_t owner;
 	int64_t oldest_ns;
 
-	struct perfmap_names names;
-	struct perfmap_history history;
-	struct perfmap_history whole; /* of a map that is being read anew */
+	struct code_names names;
+	struct code_history history;
+	struct code_history whole; /* of a map that is being read anew */
 	struct perfmap_seen seen; /* of the last complete reading */
 
 	/* A reading under way, perhaps over several calls. */
@@ -72,9 +72,9 @@ static void map_close(void *state)
 		worker_abandon(map->worker); /* frees the job, too */
 	else if (map->job)
 		perfmap_job_drop(map->job);
-	perfmap_history_done(&map->history);
-	perfmap_history_done(&map->whole);
-	perfmap_names_done(&map->names);
+	code_history_done(&map->history);
+	code_history_done(&map->whole);
+	code_names_done(&map->names);
 	cleanup_close(&map->root_fd);
 	free(map);
 }
@@ -151,7 +151,7 @@ static int map_claim(
 
 static int take_line(struct map *map, const struct scan *text)
 {
-	struct perfmap_history *into = map->anew ? &map->whole : &map->history;
+	struct code_history *into = map->anew ? &map->whole : &map->history;
 	struct perfmap_line line;
 	uint32_t name;
 	int r;
@@ -162,12 +162,12 @@ static int take_line(struct map *map, const struct scan *text)
 		return 0;
 	}
 	map->nr_cut += (uint64_t)line.cut;
-	r = perfmap_names_add(&map->names, line.name, line.name_size, &name);
+	r = code_names_add(&map->names, line.name, line.name_size, &name);
 	if (r == -E2BIG) {
 		map->nr_unstored++;
 		return 0;
 	}
-	return r < 0 ? r : perfmap_history_add(into, line.start, line.size, name);
+	return r < 0 ? r : code_history_add(into, line.start, line.size, name);
 }
 
 /* Keeps what stands before the offset, to tell growth from another content later. */
@@ -247,7 +247,7 @@ static void end_reading(struct map *map)
 	map->job = NULL;
 	map->reading_ns = 0;
 	map->anew = 0;
-	perfmap_history_done(&map->whole);
+	code_history_done(&map->whole);
 }
 
 /* The reading failed, or there is no map: that is a reading, too, in which nothing was new. */
@@ -256,10 +256,10 @@ static int commit(struct map *map)
 	int r = 0;
 
 	if (map->anew)
-		r = perfmap_history_merge(&map->whole);
+		r = code_history_merge(&map->whole);
 	if (r == 0 && map->anew)
-		r = perfmap_history_replace(&map->history, &map->whole);
-	return r < 0 ? r : perfmap_history_commit(&map->history, map->reading_ns);
+		r = code_history_replace(&map->history, &map->whole);
+	return r < 0 ? r : code_history_commit(&map->history, map->reading_ns);
 }
 
 static int finish_reading(struct map *map, enum observe why)
@@ -330,7 +330,7 @@ static int map_observe(void *state, enum observe why, uint64_t now_ns)
 	map->ended = why == OBSERVE_END;
 	map->nr_unknown = 0; /* whoever got no name asks again */
 	if (map->hung)
-		return perfmap_history_commit(&map->history, now_ns);
+		return code_history_commit(&map->history, now_ns);
 	if (!map->reading_ns)
 		r = begin_reading(map, now_ns);
 	while (r == 0) {
@@ -365,12 +365,11 @@ static int map_lookup(
 	void *state, struct span when, uint64_t address, struct symbol *ret, size_t max)
 {
 	struct map *map = state;
-	const struct perfmap_name *name;
+	const struct code_name *name;
 	uint32_t id = 0;
 	int r;
 
-	r = perfmap_history_lookup(
-		&map->history, when.from_ns, when.to_ns, address, map->ended, &id);
+	r = code_history_lookup(&map->history, when.from_ns, when.to_ns, address, map->ended, &id);
 	map->nr_unknown += r == 0;
 	if (!id || !max)
 		return r;
@@ -432,7 +431,7 @@ static void map_explain(void *state, struct runtime_findings *ret)
 	const uint64_t nr_refused = map->nr_unstored + map->history.nr_refused;
 
 	*ret = (struct runtime_findings){
-		.nr_entries = perfmap_history_nr_owned(&map->history),
+		.nr_entries = code_history_nr_owned(&map->history),
 		.nr_bad_lines = map->nr_bad,
 	};
 	if (map->error && !(map->error == ENOENT && map->nr_lines))

@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "base/scan.h"
-#include "runtime/perfmap/history.h"
+#include "code/history.h"
 #include "runtime/perfmap/lines.h"
-#include "runtime/perfmap/names.h"
+#include "code/names.h"
 
 #define MAX_LINES 256
 
@@ -26,11 +26,11 @@ static uint32_t last_owner(const struct kept *lines, size_t nr, uint64_t address
 	return 0;
 }
 
-static void check(const struct perfmap_history *history, const struct kept *lines, size_t nr,
-	uint64_t address)
+static void check(
+	const struct code_history *history, const struct kept *lines, size_t nr, uint64_t address)
 {
 	uint32_t name = 0;
-	int r = perfmap_history_lookup(history, 1, 1, address, 0, &name);
+	int r = code_history_lookup(history, 1, 1, address, 0, &name);
 
 	REQUIRE(r == 0 || r == 1);
 	REQUIRE((r ? name : 0) == last_owner(lines, nr, address));
@@ -39,8 +39,8 @@ static void check(const struct perfmap_history *history, const struct kept *line
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct scan scan = scan_of((const char *)data, size), text;
-	struct perfmap_history history = {0};
-	struct perfmap_names names = {0};
+	struct code_history history = {0};
+	struct code_names names = {0};
 	static struct kept lines[MAX_LINES];
 	size_t nr = 0;
 
@@ -52,21 +52,21 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			continue;
 		REQUIRE(line.name >= text.at && line.name + line.name_size <= text.end);
 		REQUIRE(line.name_size > 0 && line.name_size <= PERFMAP_NAME_MAX_BYTES);
-		REQUIRE(perfmap_names_add(&names, line.name, line.name_size, &name) == 0);
+		REQUIRE(code_names_add(&names, line.name, line.name_size, &name) == 0);
 		REQUIRE(names.items[name].size == line.name_size);
 		REQUIRE(memcmp(names.items[name].text, line.name, line.name_size) == 0);
-		REQUIRE(perfmap_history_add(&history, line.start, line.size, name) == 0);
+		REQUIRE(code_history_add(&history, line.start, line.size, name) == 0);
 		lines[nr++] =
 			(struct kept){line.start, line.start + (line.size ? line.size : 1), name};
 	}
-	REQUIRE(perfmap_history_commit(&history, 2) == 0);
+	REQUIRE(code_history_commit(&history, 2) == 0);
 	for (size_t i = 0; i < nr; i++) {
 		check(&history, lines, nr, lines[i].start);
 		check(&history, lines, nr, lines[i].end - 1);
 		check(&history, lines, nr, lines[i].end);
 		check(&history, lines, nr, lines[i].start - 1);
 	}
-	perfmap_history_done(&history);
-	perfmap_names_done(&names);
+	code_history_done(&history);
+	code_names_done(&names);
 	return 0;
 }

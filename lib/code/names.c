@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* names.c: up to half of a map's names repeat (one method at several tiers), and none may move. */
-#include "runtime/perfmap/names.h"
+#include "code/names.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -16,24 +16,24 @@
 #define LATER_BLOCK_BYTES (2 * 1024 * 1024)
 #define MAX_BYTES	  (128u * 1024 * 1024)
 
-void perfmap_names_done(struct perfmap_names *names)
+void code_names_done(struct code_names *names)
 {
 	for (size_t i = 0; i < names->nr_blocks; i++)
 		free(names->blocks[i]);
 	free(names->blocks);
 	free(names->items);
 	free(names->slots);
-	*names = (struct perfmap_names){0};
+	*names = (struct code_names){0};
 }
 
 static uint32_t *slot_of(
-	const struct perfmap_names *names, const char *text, size_t size, uint32_t hash)
+	const struct code_names *names, const char *text, size_t size, uint32_t hash)
 {
 	size_t mask = names->nr_slots - 1;
 
 	for (size_t i = hash & mask;; i = (i + 1) & mask) {
 		uint32_t id = names->slots[i];
-		const struct perfmap_name *name = &names->items[id];
+		const struct code_name *name = &names->items[id];
 
 		if (!id || (name->hash == hash && name->size == size &&
 				   memcmp(name->text, text, size) == 0))
@@ -41,7 +41,7 @@ static uint32_t *slot_of(
 	}
 }
 
-static int widen(struct perfmap_names *names)
+static int widen(struct code_names *names)
 {
 	size_t nr_slots = names->nr_slots ? names->nr_slots * 2 : 256;
 	uint32_t *slots = calloc(nr_slots, sizeof(*slots));
@@ -61,7 +61,7 @@ static int widen(struct perfmap_names *names)
 	return 0;
 }
 
-static char *keep(struct perfmap_names *names, const char *text, size_t size)
+static char *keep(struct code_names *names, const char *text, size_t size)
 {
 	char *kept;
 
@@ -86,10 +86,10 @@ static char *keep(struct perfmap_names *names, const char *text, size_t size)
 	return kept;
 }
 
-int perfmap_names_add(struct perfmap_names *names, const char *text, size_t size, uint32_t *ret)
+int code_names_add(struct code_names *names, const char *text, size_t size, uint32_t *ret)
 {
 	uint32_t hash = (uint32_t)bytes_hash(text, size), *slot;
-	struct perfmap_name name = {.size = (uint32_t)size, .hash = hash};
+	struct code_name name = {.size = (uint32_t)size, .hash = hash};
 	int r;
 
 	if (!names->nr || names->nr >= names->nr_slots / 2) {
@@ -101,7 +101,7 @@ int perfmap_names_add(struct perfmap_names *names, const char *text, size_t size
 	if (r < 0)
 		return r;
 	if (!names->nr)
-		names->items[names->nr++] = (struct perfmap_name){.text = ""};
+		names->items[names->nr++] = (struct code_name){.text = ""};
 	slot = slot_of(names, text, size, hash);
 	if (*slot) {
 		*ret = *slot;

@@ -4,7 +4,7 @@
  * that is split shares the chain of what it was, so a minute of warm-up is not sixty copies of a
  * map. A chain is never changed, only extended.
  */
-#include "runtime/perfmap/history.h"
+#include "code/history.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -17,13 +17,13 @@
  * number of merges of a great map stays small. */
 #define BATCH_RANGES 16384
 
-struct perfmap_piece {
+struct code_piece {
 	uint64_t start;
 	uint32_t size;
 	uint32_t version; /* newest */
 };
 
-struct perfmap_version {
+struct code_version {
 	uint32_t name;
 	uint32_t older; /* version, 0: nobody before */
 	uint32_t reading : 31; /* since which */
@@ -42,27 +42,26 @@ struct stretches {
 	size_t nr, capacity;
 };
 
-void perfmap_history_done(struct perfmap_history *history)
+void code_history_done(struct code_history *history)
 {
 	free(history->pieces);
 	free(history->versions);
 	free(history->readings_ns);
 	free(history->batch);
-	*history = (struct perfmap_history){0};
+	*history = (struct code_history){0};
 }
 
-int perfmap_history_add(
-	struct perfmap_history *history, uint64_t start, uint32_t size, uint32_t name)
+int code_history_add(struct code_history *history, uint64_t start, uint32_t size, uint32_t name)
 {
 	int r = 0;
 
 	if (history->nr_batch >= BATCH_RANGES && history->nr_batch >= history->nr_pieces / 4)
-		r = perfmap_history_merge(history);
+		r = code_history_merge(history);
 	if (r == 0)
 		r = array_reserve(&history->batch, &history->batch_capacity, history->nr_batch, 1);
 	if (r < 0)
 		return r;
-	history->batch[history->nr_batch] = (struct perfmap_range){
+	history->batch[history->nr_batch] = (struct code_range){
 		.start = start,
 		.end = start + (size ? size : 1),
 		.name = name,
@@ -74,7 +73,7 @@ int perfmap_history_add(
 
 static int by_start(const void *a, const void *b)
 {
-	const struct perfmap_range *x = a, *y = b;
+	const struct code_range *x = a, *y = b;
 
 	if (x->start != y->start)
 		return x->start < y->start ? -1 : 1;
@@ -100,11 +99,11 @@ static int add_stretch(
 
 /* The ranges that cover a position, as a heap: the latest line on top. */
 struct covering {
-	const struct perfmap_range **items;
+	const struct code_range **items;
 	size_t nr;
 };
 
-static void push(struct covering *heap, const struct perfmap_range *range)
+static void push(struct covering *heap, const struct code_range *range)
 {
 	size_t at = heap->nr++;
 
@@ -117,7 +116,7 @@ static void push(struct covering *heap, const struct perfmap_range *range)
 
 static void pop(struct covering *heap)
 {
-	const struct perfmap_range *last = heap->items[--heap->nr];
+	const struct code_range *last = heap->items[--heap->nr];
 	size_t at = 0;
 
 	for (;;) {
@@ -146,9 +145,9 @@ static uint32_t is_contested(const struct covering *heap, uint64_t at)
 	return 0;
 }
 
-static int sweep(const struct perfmap_range *ranges, size_t nr, struct stretches *ret)
+static int sweep(const struct code_range *ranges, size_t nr, struct stretches *ret)
 {
-	_cleanup_free_ const struct perfmap_range **items = calloc(nr, sizeof(*items));
+	_cleanup_free_ const struct code_range **items = calloc(nr, sizeof(*items));
 	struct covering heap = {.items = items};
 	uint64_t at = 0;
 	size_t i = 0;
@@ -178,14 +177,14 @@ static int sweep(const struct perfmap_range *ranges, size_t nr, struct stretches
 	return 0;
 }
 
-static struct perfmap_piece *last_piece(struct perfmap_history *into)
+static struct code_piece *last_piece(struct code_history *into)
 {
 	return into->nr_pieces ? &into->pieces[into->nr_pieces - 1] : NULL;
 }
 
-static int add_piece(struct perfmap_history *into, uint64_t start, uint64_t end, uint32_t version)
+static int add_piece(struct code_history *into, uint64_t start, uint64_t end, uint32_t version)
 {
-	struct perfmap_piece *last = last_piece(into);
+	struct code_piece *last = last_piece(into);
 	int r;
 
 	while (end - start > UINT32_MAX) { /* stretches that grew together */
@@ -206,16 +205,16 @@ static int add_piece(struct perfmap_history *into, uint64_t start, uint64_t end,
 	if (r < 0)
 		return r;
 	into->pieces[into->nr_pieces++] =
-		(struct perfmap_piece){start, (uint32_t)(end - start), version};
+		(struct code_piece){start, (uint32_t)(end - start), version};
 	return 0;
 }
 
 /* The version that says: from this reading on, `stretch` owns what `version` did. */
-static int renew(struct perfmap_history *history, uint32_t version, const struct stretch *stretch,
+static int renew(struct code_history *history, uint32_t version, const struct stretch *stretch,
 	uint32_t *ret)
 {
-	const struct perfmap_version now = history->versions[version];
-	struct perfmap_version next = {
+	const struct code_version now = history->versions[version];
+	struct code_version next = {
 		.name = stretch->name,
 		.older = version,
 		.reading = (uint32_t)history->nr_readings & 0x7fffffff,
@@ -226,7 +225,7 @@ static int renew(struct perfmap_history *history, uint32_t version, const struct
 	*ret = version;
 	if (now.name == stretch->name && !stretch->contested)
 		return 0;
-	if (history->nr_versions >= PERFMAP_MAX_ENTRIES) {
+	if (history->nr_versions >= CODE_MAX_ENTRIES) {
 		history->nr_refused++;
 		return 0;
 	}
@@ -245,8 +244,8 @@ static int renew(struct perfmap_history *history, uint32_t version, const struct
 
 /* Old pieces and new stretches, both sorted, into the pieces of `into`. */
 struct merging {
-	struct perfmap_history *history;
-	struct perfmap_history *into;
+	struct code_history *history;
+	struct code_history *into;
 	size_t next; /* piece not begun */
 	uint64_t at, end; /* what is left of the piece begun */
 	uint32_t version;
@@ -254,7 +253,7 @@ struct merging {
 
 static void next_piece(struct merging *merging)
 {
-	const struct perfmap_piece *piece;
+	const struct code_piece *piece;
 
 	if (merging->at < merging->end || merging->next == merging->history->nr_pieces)
 		return;
@@ -309,9 +308,9 @@ static int put_stretch(struct merging *merging, const struct stretch *stretch)
 	return r;
 }
 
-static int merge_stretches(struct perfmap_history *history, const struct stretches *stretches)
+static int merge_stretches(struct code_history *history, const struct stretches *stretches)
 {
-	struct perfmap_history into = {0};
+	struct code_history into = {0};
 	struct merging merging = {.history = history, .into = &into};
 	int r = 0;
 
@@ -319,7 +318,7 @@ static int merge_stretches(struct perfmap_history *history, const struct stretch
 		r = array_reserve(&history->versions, &history->versions_capacity, 0, 1);
 		if (r < 0)
 			return r;
-		history->versions[history->nr_versions++] = (struct perfmap_version){0};
+		history->versions[history->nr_versions++] = (struct code_version){0};
 	}
 	for (size_t i = 0; r == 0 && i < stretches->nr; i++)
 		r = put_stretch(&merging, &stretches->items[i]);
@@ -336,7 +335,7 @@ static int merge_stretches(struct perfmap_history *history, const struct stretch
 	return 0;
 }
 
-int perfmap_history_merge(struct perfmap_history *history)
+int code_history_merge(struct code_history *history)
 {
 	struct stretches stretches = {0};
 	size_t i = 1;
@@ -357,14 +356,14 @@ int perfmap_history_merge(struct perfmap_history *history)
 	return r;
 }
 
-int perfmap_history_replace(struct perfmap_history *history, const struct perfmap_history *whole)
+int code_history_replace(struct code_history *history, const struct code_history *whole)
 {
 	struct stretches stretches = {0};
 	uint64_t at = 0;
 	int r = 0;
 
 	for (size_t i = 0; r == 0 && i < whole->nr_pieces; i++) {
-		const struct perfmap_piece *piece = &whole->pieces[i];
+		const struct code_piece *piece = &whole->pieces[i];
 
 		if (at < piece->start)
 			r = add_stretch(&stretches, at, piece->start, 0, 0);
@@ -381,9 +380,9 @@ int perfmap_history_replace(struct perfmap_history *history, const struct perfma
 	return r;
 }
 
-int perfmap_history_commit(struct perfmap_history *history, uint64_t time_ns)
+int code_history_commit(struct code_history *history, uint64_t time_ns)
 {
-	int r = perfmap_history_merge(history);
+	int r = code_history_merge(history);
 
 	if (r == 0)
 		r = array_reserve(&history->readings_ns, &history->readings_capacity,
@@ -395,7 +394,7 @@ int perfmap_history_commit(struct perfmap_history *history, uint64_t time_ns)
 }
 
 /* Number of the first reading at or after that time; nr_readings: none yet. */
-static size_t first_since(const struct perfmap_history *history, uint64_t time_ns)
+static size_t first_since(const struct code_history *history, uint64_t time_ns)
 {
 	size_t low = 0, high = history->nr_readings;
 
@@ -410,13 +409,13 @@ static size_t first_since(const struct perfmap_history *history, uint64_t time_n
 	return low;
 }
 
-static const struct perfmap_piece *piece_at(const struct perfmap_history *history, uint64_t address)
+static const struct code_piece *piece_at(const struct code_history *history, uint64_t address)
 {
 	size_t low = 0, high = history->nr_pieces;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
-		const struct perfmap_piece *piece = &history->pieces[middle];
+		const struct code_piece *piece = &history->pieces[middle];
 
 		if (address < piece->start)
 			high = middle;
@@ -428,12 +427,12 @@ static const struct perfmap_piece *piece_at(const struct perfmap_history *histor
 	return NULL;
 }
 
-int perfmap_history_lookup(const struct perfmap_history *history, uint64_t from_ns, uint64_t to_ns,
+int code_history_lookup(const struct code_history *history, uint64_t from_ns, uint64_t to_ns,
 	uint64_t address, int last, uint32_t *ret_name)
 {
 	size_t since = first_since(history, to_ns), before = first_since(history, from_ns);
-	const struct perfmap_version *versions = history->versions;
-	const struct perfmap_piece *piece;
+	const struct code_version *versions = history->versions;
+	const struct code_piece *piece;
 	uint32_t then, later = 0, v;
 
 	if (since == history->nr_readings && !last)
@@ -467,7 +466,7 @@ int perfmap_history_lookup(const struct perfmap_history *history, uint64_t from_
 		       : 1;
 }
 
-size_t perfmap_history_nr_owned(const struct perfmap_history *history)
+size_t code_history_nr_owned(const struct code_history *history)
 {
 	size_t nr = 0;
 
