@@ -5,30 +5,42 @@
 #include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 
-#define LARGE_BYTES	 ((size_t)16 << 20)
 #define LARGE_PAGE_BYTES ((size_t)2 << 20)
+#define LARGE_BYTES	 (LARGE_PAGE_BYTES / 2)
 
 /*
- * A fault a page of 4 KiB is what a hundred million bytes cost most, in virtual machines above all.
- * Advice only: where the kernel has no large pages nothing changes.
+ * A fault a page of 4 KiB is what tables of millions cost most, in virtual machines above all: they
+ * get whole large pages of their own. Advice only: where the kernel has none nothing changes.
+ * *bytes is rounded up.
  */
-static void use_large_pages(void *items, size_t bytes)
+static void *new_large(size_t *bytes)
 {
-	uintptr_t start = ((uintptr_t)items + LARGE_PAGE_BYTES - 1) & ~(LARGE_PAGE_BYTES - 1);
-	uintptr_t end = ((uintptr_t)items + bytes) & ~(LARGE_PAGE_BYTES - 1);
+	size_t whole = (*bytes + LARGE_PAGE_BYTES - 1) & ~(LARGE_PAGE_BYTES - 1);
+	void *items = whole < *bytes ? NULL : aligned_alloc(LARGE_PAGE_BYTES, whole);
 
-	if (bytes >= LARGE_BYTES && start < end)
-		(void)madvise((void *)start, end - start, MADV_HUGEPAGE); /* NOLINT: an address */
+	if (!items)
+		return NULL;
+	(void)madvise(items, whole, MADV_HUGEPAGE);
+	*bytes = whole;
+	return items;
 }
 
 void *array_new(size_t nr, size_t size)
 {
-	void *items = calloc(nr ? nr : 1, size);
+	size_t bytes;
+	void *items;
 
-	if (items)
-		use_large_pages(items, (nr ? nr : 1) * size); /* calloc checked the product */
+	if (size_multiply(nr, size, &bytes) < 0)
+		return NULL;
+	if (bytes < LARGE_BYTES)
+		return calloc(bytes ? bytes : 1, 1);
+	items = new_large(&bytes);
+	/* Zeroes that come with the pages, once these are touched: anonymous memory, madvise(2). */
+	if (items && madvise(items, bytes, MADV_DONTNEED) < 0)
+		memset(items, 0, bytes);
 	return items;
 }
 
@@ -40,6 +52,19 @@ int size_multiply(size_t a, size_t b, size_t *ret)
 int size_add(size_t a, size_t b, size_t *ret)
 {
 	return __builtin_add_overflow(a, b, ret) ? -EOVERFLOW : 0;
+}
+
+/* Of a large array realloc() would move the mapping to where large pages do not fit. */
+static void *grow_large(void *items, size_t old_bytes, size_t *bytes)
+{
+	void *grown = new_large(bytes);
+
+	if (!grown)
+		return NULL;
+	if (old_bytes)
+		memcpy(grown, items, old_bytes);
+	free(items);
+	return grown;
 }
 
 int array_grow(void **items, size_t *capacity, size_t nr, size_t extra, size_t size)
@@ -58,11 +83,13 @@ int array_grow(void **items, size_t *capacity, size_t nr, size_t extra, size_t s
 		room = 16;
 	if (size_multiply(room, size, &bytes) < 0)
 		return -E2BIG;
-	grown = realloc(*items, bytes);
+	if (bytes < LARGE_BYTES)
+		grown = realloc(*items, bytes);
+	else
+		grown = grow_large(*items, *capacity * size, &bytes);
 	if (!grown)
 		return -ENOMEM;
-	use_large_pages(grown, bytes);
 	*items = grown;
-	*capacity = room;
+	*capacity = bytes / size;
 	return 0;
 }

@@ -16,7 +16,7 @@ int array_grow(void **items, size_t *capacity, size_t nr, size_t extra, size_t s
 #define array_reserve(items, capacity, nr, extra)                                                  \
 	array_grow((void **)(items), (capacity), (nr), (extra), sizeof(**(items)))
 
-/* calloc() for tables that may be large: then in large pages, which come with far fewer faults. */
+/* calloc() for tables that may be large: then of large pages, which come with far fewer faults. */
 void *array_new(size_t nr, size_t size);
 
 /* a * b and a + b, or -EOVERFLOW. */

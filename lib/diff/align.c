@@ -42,10 +42,10 @@ static int aligner_init(struct aligner *a, struct tree *tree)
 	unsigned deepest = 0;
 
 	a->tree = tree;
-	a->flags = calloc(tree->nr, sizeof(*a->flags));
-	a->first = calloc(tree->nr, sizeof(*a->first));
-	a->next = calloc(tree->nr, sizeof(*a->next));
-	a->parent = malloc(tree->nr * sizeof(*a->parent));
+	a->flags = array_new(tree->nr, sizeof(*a->flags));
+	a->first = array_new(tree->nr, sizeof(*a->first));
+	a->next = array_new(tree->nr, sizeof(*a->next));
+	a->parent = array_new(tree->nr, sizeof(*a->parent));
 	a->alone = calloc(tree->nr_names, sizeof(*a->alone));
 	if (!a->flags || !a->first || !a->next || !a->parent || !a->alone)
 		return -ENOMEM;
@@ -300,16 +300,16 @@ static int align(struct aligner *a)
 static int renumber(struct aligner *a)
 {
 	struct tree *tree = a->tree;
-	_cleanup_free_ uint32_t *to = malloc(tree->nr * sizeof(*to));
+	_cleanup_free_ uint32_t *to = array_new(tree->nr, sizeof(*to));
 	struct tree new = {0};
-	uint8_t *flags = malloc(tree->nr);
+	uint8_t *flags = array_new(tree->nr, 1);
 	size_t nr = 0;
 
-	new.name = malloc(tree->nr * sizeof(*new.name));
-	new.parent = malloc(tree->nr * sizeof(*new.parent));
+	new.name = array_new(tree->nr, sizeof(*new.name));
+	new.parent = array_new(tree->nr, sizeof(*new.parent));
 	for (unsigned side = 0; side < 2; side++) {
-		new.self[side] = malloc(tree->nr * sizeof(uint64_t));
-		new.total[side] = malloc(tree->nr * sizeof(uint64_t));
+		new.self[side] = array_new(tree->nr, sizeof(uint64_t));
+		new.total[side] = array_new(tree->nr, sizeof(uint64_t));
 	}
 	if (!to || !flags || !new.name || !new.parent || !new.self[0] || !new.self[1] ||
 		!new.total[0] || !new.total[1]) {

@@ -393,7 +393,7 @@ static int find(struct finder *f, const uint8_t *flags)
 	struct cause *cause = f->cause;
 	int r;
 
-	f->claimed = calloc(f->tree->nr, sizeof(*f->claimed));
+	f->claimed = array_new(f->tree->nr, sizeof(*f->claimed));
 	f->in_name = calloc(f->tree->nr_names, sizeof(*f->in_name));
 	if (!f->claimed || !f->in_name)
 		return -ENOMEM;

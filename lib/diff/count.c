@@ -243,8 +243,8 @@ static int mark_preorder(struct counter *counter, struct open *open)
 static int mark_any_order(struct counter *counter, struct open *open)
 {
 	const struct stacks *stacks = &counter->profile->stacks;
-	_cleanup_free_ uint32_t *first = calloc(stacks->nr, sizeof(*first));
-	_cleanup_free_ uint32_t *next = calloc(stacks->nr, sizeof(*next));
+	_cleanup_free_ uint32_t *first = array_new(stacks->nr, sizeof(*first));
+	_cleanup_free_ uint32_t *next = array_new(stacks->nr, sizeof(*next));
 	uint32_t at = 0;
 
 	if (!first || !next)
@@ -290,7 +290,7 @@ static int counter_fill(struct counter *counter, struct stoke_profile *profile)
 
 	counter->function = calloc(profile->nr_frames, sizeof(*counter->function));
 	counter->group = calloc(profile->nr_frames, sizeof(*counter->group));
-	counter->topmost = calloc(profile->stacks.nr, sizeof(*counter->topmost));
+	counter->topmost = array_new(profile->stacks.nr, sizeof(*counter->topmost));
 	if (!counter->function || !counter->group || !counter->topmost)
 		return -ENOMEM;
 	r = list_functions(counter);
@@ -302,7 +302,7 @@ static int counter_fill(struct counter *counter, struct stoke_profile *profile)
 	r = mark_topmost(counter);
 	if (r < 0)
 		return r;
-	counter->column = calloc(profile->stacks.nr, sizeof(*counter->column));
+	counter->column = array_new(profile->stacks.nr, sizeof(*counter->column));
 	counter->self = calloc(counter->nr_functions, sizeof(*counter->self));
 	counter->total = calloc(counter->nr_functions, sizeof(*counter->total));
 	counter->of_group = calloc(counter->nr_groups, sizeof(*counter->of_group));

@@ -131,8 +131,8 @@ static int find_nodes(struct gather *gather)
 	_cleanup_free_ uint32_t *path = calloc((size_t)UINT16_MAX + 2, sizeof(*path));
 	size_t depth = 0;
 
-	gather->nodes = calloc(tree->nr, sizeof(*gather->nodes));
-	gather->level = calloc(tree->nr, sizeof(*gather->level));
+	gather->nodes = array_new(tree->nr, sizeof(*gather->nodes));
+	gather->level = array_new(tree->nr, sizeof(*gather->level));
 	if (!path || !gather->nodes || !gather->level)
 		return -ENOMEM;
 	for (uint32_t node = 0; node < tree->nr; node++) {

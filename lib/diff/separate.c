@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/cleanup.h"
 #include "names/classes.h"
 
@@ -130,7 +131,7 @@ static void parting_done(struct parting *parting)
 static int parting_init(struct parting *parting, const struct stoke_profile *profile)
 {
 	parting->profile = profile;
-	parting->of_node = calloc(profile->stacks.nr, 1);
+	parting->of_node = array_new(profile->stacks.nr, 1);
 	parting->of_set = calloc(profile->nr_label_sets, 1);
 	if (!parting->of_node || !parting->of_set)
 		return -ENOMEM;

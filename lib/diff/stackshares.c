@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/cleanup.h"
 
 enum root_mark { ROOT_NONE, ROOT_TRUNCATED, ROOT_BROKEN };
@@ -59,7 +60,7 @@ static struct stack_facts *look_at_nodes(
 	const struct stoke_profile *profile, const uint8_t *unnamed)
 {
 	const struct stacks *stacks = &profile->stacks;
-	struct stack_facts *facts = calloc(stacks->nr, sizeof(*facts));
+	struct stack_facts *facts = array_new(stacks->nr, sizeof(*facts));
 
 	for (size_t node = 1; facts && node < stacks->nr; node++) {
 		const struct frame *frame = &profile->frames[stacks->frame[node]];

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/cleanup.h"
 #include "diff/budget.h"
 
@@ -121,7 +122,7 @@ int sums_fill(const struct stoke_profile *profile, const struct samples *samples
 	if (!options->nr_sums && !options->nr_conditions)
 		return 0;
 	s.function = calloc(profile->nr_functions, 1);
-	s.node = calloc(profile->stacks.nr, 1);
+	s.node = array_new(profile->stacks.nr, 1);
 	s.set = calloc(profile->nr_label_sets, 1);
 	s.row = calloc(profile->rows.nr + 1, 1);
 	if (!s.function || !s.node || !s.set || !s.row)

@@ -121,8 +121,8 @@ static int assign_rows(struct making *m, const uint64_t per_block[2])
 	unsigned column = measure_samples_column(profile);
 	_cleanup_free_ uint8_t *counted = calloc(profile->nr_runs + 1, 1);
 
-	m->samples.unit = calloc(rows->nr + 1, sizeof(*m->samples.unit));
-	m->samples.count = calloc(rows->nr + 1, sizeof(*m->samples.count));
+	m->samples.unit = array_new(rows->nr + 1, sizeof(*m->samples.unit));
+	m->samples.count = array_new(rows->nr + 1, sizeof(*m->samples.count));
 	if (!counted || !m->samples.unit || !m->samples.count)
 		return -ENOMEM;
 	for (size_t i = 0; column < PROFILE_MAX_VALUES && i < rows->nr; i++)

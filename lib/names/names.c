@@ -415,7 +415,7 @@ static int make_room(struct rewrite *rewrite)
 	rewrite->is_vm = calloc(from->nr_functions, 1);
 	rewrite->seen = calloc(from->strings.nr, NR_CLASSES);
 	rewrite->frame_of = calloc(from->nr_frames, sizeof(*rewrite->frame_of));
-	rewrite->node_of = calloc(from->stacks.nr, sizeof(*rewrite->node_of));
+	rewrite->node_of = array_new(from->stacks.nr, sizeof(*rewrite->node_of));
 	rewrite->entries = calloc(1, sizeof(*rewrite->entries));
 	rewrite->nr_entries = rewrite->entries_capacity = 1;
 	return rewrite->name_of && rewrite->is_vm && rewrite->seen && rewrite->frame_of &&

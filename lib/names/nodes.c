@@ -163,8 +163,8 @@ int nodes_rewrite(const struct stacks *from, const struct nodes_frame *frame_of,
 	};
 	int r;
 
-	nodes.top = calloc(from->nr, sizeof(*nodes.top));
-	nodes.is = calloc(from->nr, sizeof(*nodes.is));
+	nodes.top = array_new(from->nr, sizeof(*nodes.top));
+	nodes.is = array_new(from->nr, sizeof(*nodes.is));
 	r = nodes.top && nodes.is ? stacks_init(&nodes.old.keys) : -ENOMEM;
 	if (r >= 0)
 		r = stacks_init(&nodes.new.keys);

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/cleanup.h"
 
 enum stack_state {
@@ -109,9 +110,9 @@ static int walk_init(const struct stoke_profile *profile, struct walk *walk)
 {
 	size_t nr = profile->stacks.nr, nr_modules = profile->nr_modules;
 
-	walk->state = calloc(nr, sizeof(*walk->state));
-	walk->outermost = calloc(nr, sizeof(*walk->outermost));
-	walk->weight = calloc(nr, sizeof(*walk->weight));
+	walk->state = array_new(nr, sizeof(*walk->state));
+	walk->outermost = array_new(nr, sizeof(*walk->outermost));
+	walk->weight = array_new(nr, sizeof(*walk->weight));
 	walk->broken = calloc(nr_modules, sizeof(*walk->broken));
 	walk->bare = calloc(nr_modules, sizeof(*walk->bare));
 	walk->unnamed = calloc(nr_modules, sizeof(*walk->unnamed));

@@ -36,7 +36,7 @@ static int slots_grow(
 	}
 	if (nr_slots == slots->nr_slots)
 		return 0;
-	grown = calloc(nr_slots, sizeof(*grown));
+	grown = array_new(nr_slots, sizeof(*grown));
 	if (!grown)
 		return -ENOMEM;
 	for (uint32_t id = 0; id < nr; id++) {

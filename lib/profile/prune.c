@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/cleanup.h"
 #include "profile/unite.h"
 
@@ -35,10 +36,10 @@ static int make_room(struct prune *prune)
 {
 	size_t nr = prune->profile->stacks.nr;
 
-	prune->total = calloc(nr, sizeof(*prune->total));
-	prune->kept = calloc(nr, 1);
-	prune->map = calloc(nr, sizeof(*prune->map));
-	prune->rest_of = calloc(nr, sizeof(*prune->rest_of));
+	prune->total = array_new(nr, sizeof(*prune->total));
+	prune->kept = array_new(nr, 1);
+	prune->map = array_new(nr, sizeof(*prune->map));
+	prune->rest_of = array_new(nr, sizeof(*prune->rest_of));
 	return prune->total && prune->kept && prune->map && prune->rest_of ? 0 : -ENOMEM;
 }
 

@@ -86,7 +86,7 @@ static int index_catch_up(struct stacks *stacks)
 		nr_slots *= 2;
 	}
 	if (nr_slots != stacks->nr_slots) {
-		uint32_t *slots = calloc(nr_slots, sizeof(*slots));
+		uint32_t *slots = array_new(nr_slots, sizeof(*slots));
 
 		if (!slots)
 			return -ENOMEM;

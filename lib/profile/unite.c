@@ -67,8 +67,8 @@ static int link_children(
 	size_t capacity = 0;
 	int r = 0;
 
-	children->first = calloc(stacks->nr, sizeof(*children->first));
-	children->next = malloc(stacks->nr * sizeof(*children->next));
+	children->first = array_new(stacks->nr, sizeof(*children->first));
+	children->next = array_new(stacks->nr, sizeof(*children->next));
 	if (!children->first || !children->next)
 		return -ENOMEM;
 	for (size_t n = stacks->nr; n-- > 1;) {
@@ -359,8 +359,8 @@ static void settle_stack(
 
 static int settle(const struct rows *from, size_t nr_nodes, unsigned nr_values, struct rows *to)
 {
-	_cleanup_free_ uint32_t *start = calloc(nr_nodes + 1, sizeof(*start));
-	_cleanup_free_ uint32_t *order = malloc((from->nr + 1) * sizeof(*order));
+	_cleanup_free_ uint32_t *start = array_new(nr_nodes + 1, sizeof(*start));
+	_cleanup_free_ uint32_t *order = array_new(from->nr + 1, sizeof(*order));
 	int r = start && order ? rows_new(from->nr, nr_values, to) : -ENOMEM;
 
 	if (r < 0)
@@ -432,8 +432,8 @@ static int unite_rows(const struct stoke_profile *profile, const struct profile_
 
 static int unite(struct stoke_profile *profile, struct profile_part *part)
 {
-	_cleanup_free_ uint32_t *of_part = malloc(part->stacks.nr * sizeof(*of_part));
-	_cleanup_free_ uint32_t *of_profile = malloc(profile->stacks.nr * sizeof(*of_profile));
+	_cleanup_free_ uint32_t *of_part = array_new(part->stacks.nr, sizeof(*of_part));
+	_cleanup_free_ uint32_t *of_profile = array_new(profile->stacks.nr, sizeof(*of_profile));
 	_cleanup_free_ uint32_t *rank = NULL;
 	struct profile_part united = {0};
 	int r = of_part && of_profile ? rank_frames(profile, &rank) : -ENOMEM;

@@ -449,11 +449,11 @@ int payload_make(const struct tree *tree, size_t budget, const struct payload_ev
 	struct encoder e = {.tree = tree, .evidence = evidence, .ret = &payload};
 	int r = -ENOMEM, made;
 
-	e.nr_cut = malloc(tree->nr * sizeof(*e.nr_cut));
+	e.nr_cut = array_new(tree->nr, sizeof(*e.nr_cut));
 	e.id_of = malloc(tree->nr_names * sizeof(*e.id_of));
 	made = e.nr_cut && e.id_of;
 	for (unsigned side = 0; side < tree->nr_sides; side++) {
-		e.sum_cut[side] = malloc(tree->nr * sizeof(uint64_t));
+		e.sum_cut[side] = array_new(tree->nr, sizeof(uint64_t));
 		made = made && e.sum_cut[side];
 	}
 	if (made)

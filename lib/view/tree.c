@@ -167,7 +167,7 @@ static int make_room(struct builder *b)
 	b->same = array_new(nr, sizeof(*b->same));
 	b->frame_weight = calloc(b->profile->nr_frames, sizeof(*b->frame_weight));
 	if (b->profile->nr_inlined > 1) {
-		b->inner = calloc(nr, sizeof(*b->inner));
+		b->inner = array_new(nr, sizeof(*b->inner));
 		if (!b->inner)
 			return -ENOMEM;
 	}
