@@ -266,6 +266,8 @@ void generated_new_profile(struct generated *generated)
 
 void generated_explain(const struct generated *generated, struct generated_findings *ret)
 {
+	int known = 0; /* some runtime knows its code, with nothing amiss */
+
 	*ret = (struct generated_findings){.nr_stale = generated->nr_stale};
 	for (size_t i = 0; i < nr_runtimes; i++) {
 		const struct claim *claim = &generated->claims[i];
@@ -279,7 +281,8 @@ void generated_explain(const struct generated *generated, struct generated_findi
 		} else {
 			memcpy(findings.text, claim->text, sizeof(findings.text));
 		}
-		if (!ret->text[0])
+		if (!ret->text[0] && !known)
 			memcpy(ret->text, findings.text, sizeof(ret->text));
+		known |= findings.nr_entries > 0 && !findings.text[0];
 	}
 }

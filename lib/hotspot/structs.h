@@ -27,7 +27,7 @@ struct hotspot_structs {
 		uint64_t heaps; /* GrowableArray<CodeHeap *> * */
 		uint64_t low_bound, high_bound; /* address: of all heaps; not on 8 */
 		uint64_t call_stub_return; /* address: where Java returns to native code */
-		uint64_t thread_list; /* JavaThread *, of 8; else */
+		uint64_t thread_list; /* JavaThread *, up to 11; else */
 		uint64_t threads; /* ThreadsList * */
 		uint64_t interpreter; /* StubQueue * */
 		uint64_t continuation_return; /* address: ContinuationEntry::_return_pc, 25 */
@@ -106,7 +106,7 @@ struct hotspot_structs {
 		struct hotspot_field last_sp, last_pc, last_fp; /* of JavaFrameAnchor */
 		uint32_t wrapper_anchor; /* JavaCallWrapper::_anchor, likewise */
 		int32_t wrapper; /* words from rbp to the JavaCallWrapper * of an entry frame */
-		struct hotspot_field next; /* JavaThread *, of 8 */
+		struct hotspot_field next; /* JavaThread *, up to 11 */
 		struct hotspot_field os_thread, object; /* OSThread *; java.lang.Thread */
 		struct hotspot_field stack_base, stack_size, state;
 		struct hotspot_field continuation; /* JavaThread::_cont_entry, 25 */
