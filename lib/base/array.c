@@ -76,7 +76,7 @@ int array_grow(void **items, size_t *capacity, size_t nr, size_t extra, size_t s
 		return -E2BIG;
 	if (need <= *capacity)
 		return 0;
-	room = *capacity + *capacity / 2;
+	room = *capacity + *capacity / (*capacity < LARGE_BYTES / size ? 2 : 1);
 	if (room < need)
 		room = need;
 	if (room < 16)

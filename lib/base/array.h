@@ -6,8 +6,9 @@
 
 /*
  * Makes room for `extra` more elements of `size` bytes behind `nr` in *items, which has room for
- * *capacity: grows by half, at least to 16. 0, -ENOMEM, or -E2BIG when the count would pass
- * UINT32_MAX (ids are u32). On failure nothing is changed. *items is freed with free().
+ * *capacity: grows by half, large tables to twice, at least to 16. 0, -ENOMEM, or -E2BIG when the
+ * count would pass UINT32_MAX (ids are u32). On failure nothing is changed. *items is freed with
+ * free().
  *
  *	r = array_reserve(&list->items, &list->capacity, list->nr, 1);
  */

@@ -343,22 +343,39 @@ static int make_frames(struct rewrite *rewrite)
 	return r;
 }
 
+/* A row behind all that are there, in the order of their keys, is new for sure. */
+static int is_behind(
+	const struct rows *rows, uint32_t run, uint32_t stack, uint32_t labels, uint32_t slice)
+{
+	size_t last = rows->nr - 1;
+
+	if (!rows->nr || rows->stack[last] != stack)
+		return !rows->nr || rows->stack[last] < stack;
+	if (rows->run[last] != run)
+		return rows->run[last] < run;
+	if (rows->labels[last] != labels)
+		return rows->labels[last] < labels;
+	return rows->slice[last] < slice;
+}
+
 static int make_rows(struct rewrite *rewrite)
 {
 	const struct rows *rows = &rewrite->from->rows;
 	struct stoke_profile *to = copy_profile(rewrite->copy);
-	int r = 0;
+	int r = 0, sorted = 1;
 
 	for (size_t i = 0; r >= 0 && i < rows->nr; i++) {
+		uint32_t node = rewrite->node_of[rows->stack[i]], labels;
 		uint64_t values[PROFILE_MAX_VALUES];
-		uint32_t labels;
 
 		for (unsigned v = 0; v < to->nr_values; v++)
 			values[v] = rows->value[v][i];
 		r = copy_labels(rewrite->copy, rows->labels[i], &labels);
-		if (r >= 0)
-			r = profile_row(to, rows->run[i], rewrite->node_of[rows->stack[i]], labels,
-				rows->slice[i], values);
+		if (r < 0)
+			break;
+		sorted = sorted && is_behind(&to->rows, rows->run[i], node, labels, rows->slice[i]);
+		r = (sorted ? profile_row_append : profile_row)(
+			to, rows->run[i], node, labels, rows->slice[i], values);
 	}
 	return r;
 }

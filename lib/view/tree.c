@@ -41,7 +41,8 @@ struct builder {
 	uint64_t *kind_weight; /* name * NR_FUNCTION_KINDS + kind */
 	size_t kinds_capacity;
 	uint32_t left_out; /* name; 0: none */
-	uint64_t *self[TREE_MAX_SIDES], *total[TREE_MAX_SIDES]; /* of each stack */
+	uint64_t *total[TREE_MAX_SIDES]; /* of each stack */
+	uint32_t *node_of; /* of each stack: its innermost node + 1; 0: left out */
 	uint32_t *first, *next; /* children of a stack, those of weight */
 	uint32_t *same; /* the next stack of the same node */
 	uint16_t *
@@ -157,11 +158,11 @@ static int make_room(struct builder *b)
 	size_t nr = b->profile->stacks.nr;
 
 	for (unsigned side = 0; side < b->tree->nr_sides; side++) {
-		b->self[side] = array_new(nr, sizeof(uint64_t));
 		b->total[side] = array_new(nr, sizeof(uint64_t));
-		if (!b->self[side] || !b->total[side])
+		if (!b->total[side])
 			return -ENOMEM;
 	}
+	b->node_of = array_new(nr, sizeof(*b->node_of));
 	b->first = array_new(nr, sizeof(*b->first));
 	b->next = array_new(nr, sizeof(*b->next));
 	b->same = array_new(nr, sizeof(*b->same));
@@ -171,7 +172,12 @@ static int make_room(struct builder *b)
 		if (!b->inner)
 			return -ENOMEM;
 	}
-	return b->first && b->next && b->same && b->frame_weight ? 0 : -ENOMEM;
+	return b->node_of && b->first && b->next && b->same && b->frame_weight ? 0 : -ENOMEM;
+}
+
+static unsigned side_of(const struct builder *b, size_t row)
+{
+	return b->options->nr_before && b->profile->rows.run[row] >= b->options->nr_before;
 }
 
 /* The totals of every stack and frame, and the lists of children. *ret: how many nodes at most. */
@@ -183,23 +189,21 @@ static void weigh(struct builder *b, size_t *ret)
 	size_t nr = 1;
 
 	for (size_t i = 0; value && i < rows->nr; i++) {
-		unsigned side = b->options->nr_before && rows->run[i] >= b->options->nr_before;
-		uint64_t *self = &b->self[side][rows->stack[i]];
+		uint64_t *total = &b->total[side_of(b, i)][rows->stack[i]];
 
-		*self = add_saturated(*self, value[i]);
+		*total = add_saturated(*total, value[i]);
 	}
 	for (size_t n = stacks->nr; n-- > 0;) {
 		uint32_t parent = stacks->parent[n];
 		uint64_t weight = 0;
 
 		for (unsigned side = 0; side < b->tree->nr_sides; side++) {
-			uint64_t *total = &b->total[side][n];
+			uint64_t total = b->total[side][n];
 
-			*total = add_saturated(*total, b->self[side][n]);
-			weight = add_saturated(weight, *total);
+			weight = add_saturated(weight, total);
 			if (n)
 				b->total[side][parent] =
-					add_saturated(b->total[side][parent], *total);
+					add_saturated(b->total[side][parent], total);
 		}
 		if (!n || !weight)
 			continue;
@@ -396,10 +400,9 @@ static void sort_kids(struct kid *kids, size_t nr)
 	}
 }
 
-/* Finds the children of a node, and what is its own. */
+/* Finds the children of a node, and notes whose stacks are its own. */
 static int expand(struct builder *b, uint32_t node, uint32_t stack)
 {
-	struct tree *tree = b->tree;
 	size_t first = b->nr_kids;
 	int r = 0;
 
@@ -412,9 +415,7 @@ static int expand(struct builder *b, uint32_t node, uint32_t stack)
 			stack = same;
 			continue;
 		}
-		for (unsigned side = 0; side < tree->nr_sides; side++)
-			tree->self[side][node] =
-				add_saturated(tree->self[side][node], b->self[side][stack]);
+		b->node_of[stack] = node + 1;
 		for (uint32_t n = b->first[stack]; r >= 0 && n; n = b->next[n]) {
 			if (b->inner)
 				b->inner[n] =
@@ -501,6 +502,21 @@ static int write_nodes(struct builder *b)
 	return 0;
 }
 
+/* Few stacks have rows, so what nodes have of their own is not carried along but added at last. */
+static void add_selves(struct builder *b)
+{
+	const struct rows *rows = &b->profile->rows;
+	const uint64_t *value = rows->value[b->options->value];
+
+	for (size_t i = 0; value && i < rows->nr; i++) {
+		uint32_t node = b->node_of[rows->stack[i]];
+		uint64_t *self = node ? &b->tree->self[side_of(b, i)][node - 1] : NULL;
+
+		if (self)
+			*self = add_saturated(*self, value[i]);
+	}
+}
+
 /* The name of what was left out is there only where something was. */
 static void drop_left_out(struct builder *b)
 {
@@ -547,8 +563,10 @@ static int build(struct builder *b)
 		r = tree_reserve(b->tree, room);
 	if (r >= 0)
 		r = write_nodes(b);
-	if (r >= 0)
+	if (r >= 0) {
+		add_selves(b);
 		drop_left_out(b);
+	}
 	return r;
 }
 
@@ -558,9 +576,9 @@ static void builder_done(struct builder *b)
 	free(b->frame_weight);
 	free(b->kind_weight);
 	for (unsigned side = 0; side < TREE_MAX_SIDES; side++) {
-		free(b->self[side]);
 		free(b->total[side]);
 	}
+	free(b->node_of);
 	free(b->first);
 	free(b->next);
 	free(b->same);
