@@ -3,12 +3,15 @@
 """bench.py [SECTION]...: measures stoke beside its peers in one run and prints Markdown tables.
 
 Run by hand, as root, on a quiet machine; nothing here is asserted. Sections: jvm, native, start,
-tick, text; all by default. A peer that is not here is left out and said. Where they are:
+tick, text, diff; all by default, and large, which is a diff of gigabytes that takes minutes and
+24 GB of TMPDIR, only when it is asked for. A peer that is not here is left out and said. Where they
+are:
 	STOKE                 the program to measure (an optimised build)
 	STOKE_WORKLOADS       tests/workload of the build;  STOKE_BENCH_TOOLS: tests/bench of it
-	PEER_FLAMEGRAPH       folder of stackcollapse-perf.pl and flamegraph.pl
+	PEER_FLAMEGRAPH       folder of stackcollapse-perf.pl, difffolded.pl and flamegraph.pl
 	PEER_PROFILE          libbpf-tools' profile
 	PEER_INFERNO          folder of inferno-flamegraph
+	GEN_FOLDED            gen_folded.py, which makes the stacks of diff and large
 	perf, bpftrace, java, javac, jcmd from PATH
 All tools end by SIGINT, so that "after" is from the end of sampling to the finished file. CPU seconds
 are those of every process of a tool's pipeline; the kernel's part of sampling is in the target's.
@@ -29,6 +32,7 @@ TOOLS = Path(os.environ.get("STOKE_BENCH_TOOLS", "build/tests/bench")).resolve()
 FLAMEGRAPH = os.environ.get("PEER_FLAMEGRAPH")
 PROFILE = os.environ.get("PEER_PROFILE") or shutil.which("profile")
 INFERNO = os.environ.get("PEER_INFERNO")
+GEN_FOLDED = Path(os.environ.get("GEN_FOLDED", HERE.parents[2] / "shared/tools/gen_folded.py"))
 PATIENCE_S = 60  # a peer that needs longer after sampling is cut off, and that is the figure
 
 
@@ -314,7 +318,64 @@ def text():
     table(["tool", "wall s", "CPU s", "GB a CPU second", "peak MiB"], rows)
 
 
-SECTIONS = {"start": start, "tick": tick, "jvm": jvm, "native": native, "text": text}
+def sides(folder, stacks, depth, shuffle=False):
+    """Folded text of two sides of one program. Read once, so that no tool waits for the disk."""
+    paths = []
+    for name, variant in (("before", "0"), ("after", "7")):
+        path = Path(folder) / f"{name}{'-shuffled' if shuffle else ''}.folded"
+        with open(path, "wb") as out:
+            subprocess.run([sys.executable, str(GEN_FOLDED), "--stacks", str(stacks), "--depth", str(depth), "--seed", "1",
+                "--variant", variant] + (["--shuffle"] if shuffle else []), stdout=out, check=True)
+        with open(path, "rb") as warm:
+            while warm.read(1 << 24):
+                pass
+        paths.append(str(path))
+    return paths
+
+
+def pipe(folder, steps):
+    """Runs steps as one pipe; gives what they cost and the wall seconds."""
+    cost, at = Cost(), time.monotonic()
+    Tool("", [], steps).draw(Path(folder), cost)
+    return cost, time.monotonic() - at
+
+
+def differences(title, stacks, depth, orders, peers, rounds):
+    """Both sides to one picture: medians over rounds, beside the peers and the first row."""
+    if not GEN_FOLDED.exists():
+        print(f"Not measured: {GEN_FOLDED} is not here.")
+        return
+    rows, own = [], None
+    with tempfile.TemporaryDirectory(prefix="stoke-bench-") as folder:
+        commands = {}
+        for order in orders:
+            paths = sides(folder, stacks, depth, order == "shuffled")
+            commands[f"stoke diff, {order}"] = [[STOKE, "diff", *paths, "-o", str(Path(folder) / "stoke.svg")]]
+        size = sum(Path(p).stat().st_size for p in paths)
+        if peers and FLAMEGRAPH:
+            commands["difffolded.pl, flamegraph.pl"] = [[f"{FLAMEGRAPH}/difffolded.pl", *paths],
+                [f"{FLAMEGRAPH}/flamegraph.pl"]]
+        elif peers:
+            print("Not measured: FlameGraph's scripts are not here.")
+        for name, steps in commands.items():
+            runs = [pipe(folder, steps) for _ in range(rounds)]
+            cpu, wall = median([c.cpu_s for c, _ in runs]), median([w for _, w in runs])
+            own = own or cpu
+            rows.append([name, f"{wall:.2f}", f"{cpu:.2f}", f"{cpu / own:.1f}", max(c.peak_bytes for c, _ in runs) >> 20])
+    print(f"## {title}: twice {stacks} stacks of depth {depth}, {size / 1e6:.0f} MB, medians of {rounds}, "
+        f"load {os.getloadavg()[0]:.1f}\n")
+    table(["tool", "wall s", "CPU s", "of the first", "peak MiB"], rows)
+
+
+def diff():
+    differences("Difference of folded text", 50000, 40, ["sorted"], True, 3)
+
+
+def large():
+    differences("Difference of large folded text", 1000000, 60, ["sorted", "shuffled"], False, 1)
+
+
+SECTIONS = {"start": start, "tick": tick, "jvm": jvm, "native": native, "text": text, "diff": diff, "large": large}
 
 
 def main():
@@ -322,7 +383,7 @@ def main():
         print("bench.py: must be root", file=sys.stderr)
         return 2
     print(f"# stoke beside its peers\n\nLinux {os.uname().release}, {os.cpu_count()} CPUs\n")
-    for name in sys.argv[1:] or SECTIONS:
+    for name in sys.argv[1:] or [s for s in SECTIONS if s != "large"]:
         SECTIONS[name]()
     return 0
 
