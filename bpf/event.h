@@ -14,6 +14,7 @@
 
 enum stoke_record_type {
 	STOKE_RECORD_SAMPLE = 1,
+	STOKE_RECORD_COPY = 2,
 };
 
 /* Why the user part of a stack ended. */
@@ -31,7 +32,8 @@ enum stoke_walk_end {
 				 is 0 */
 	STOKE_WALK_NO_MAPPING = 8, /* the last frame is in no executable memory that was known */
 	STOKE_WALK_NO_TABLE = 9, /* its file does not tell how to step, and has no frame pointer */
-	STOKE_WALK_PENDING = 10, /* its file's table was still being made, otherwise the same */
+	STOKE_WALK_PENDING = 10, /* its file's table was still being made, or nothing was known of
+				  its process: user space can go on where there is a copy */
 	STOKE_WALK_UNSUPPORTED = 11, /* a rule that no walk can follow */
 	STOKE_WALK_BAD_CFA = 12, /* a rule that leads down the stack */
 };
@@ -56,13 +58,33 @@ struct stoke_sample {
 };
 
 #define STOKE_SAMPLE_USER_MODE (1 << 0) /* interrupted in user code */
+#define STOKE_SAMPLE_COPIED    (1 << 1) /* its struct stoke_copy is in the ring before it */
+
+/* By pages, as far as a per-CPU value of 32 KiB has room. */
+#define STOKE_COPY_PAGE_BYTES 4096
+#define STOKE_COPY_PAGES      7
+#define STOKE_COPY_BYTES      (STOKE_COPY_PAGES * STOKE_COPY_PAGE_BYTES)
+
+/* What a walk needed that could not be finished in the kernel: the first of a process come before
+ * its tables. Before the sample of the same CPU and time. Followed by `bytes` of memory. */
+struct stoke_copy {
+	__u16 type; /* STOKE_RECORD_COPY */
+	__u16 unused;
+	__u32 cpu;
+	__u64 time_ns;
+	__u64 start; /* address of the copied memory: the page that sp is in */
+	__u32 bytes; /* whole pages, up to the end of the stack or STOKE_COPY_BYTES */
+	__u32 reserved;
+	__u64 registers[32]; /* of the interrupted frame, by DWARF number */
+};
 
 /* What user space sets before programs are loaded. */
 struct stoke_config {
 	__u32 level, ns_inum; /* of stoke's own PID namespace: depth and inode number */
 	__u32 all; /* every process: no target set */
 	__u32 user, kernel; /* which parts of stacks */
-	__u32 wake_bytes; /* unread bytes in a ring above which its reader is woken */
+	__u32 tables; /* user space makes unwind tables, and finishes walks over copies */
+	__u32 wake_bytes; /* unread bytes in a ring that wake its reader: an eighth of it */
 };
 
 #define STOKE_MAX_TARGETS   32768

@@ -105,6 +105,8 @@ static __always_inline void registers_put(__u64 *ret, const struct registers *r)
 	ret[15] = r->r15;
 }
 
+#define NR_REGISTERS 16
+
 #elif defined(__TARGET_ARCH_arm64)
 
 struct registers {
@@ -127,9 +129,18 @@ static __always_inline void registers_put(__u64 *ret, const struct registers *r)
 		ret[i] = r->regs[i];
 }
 
+#define NR_REGISTERS 31
+
 #else
 #error "stoke knows the registers of x86-64 and aarch64 only"
 #endif
+
+static __always_inline void registers_copy(__u64 *ret, const __u64 *from)
+{
+#pragma unroll
+	for (int i = 0; i < NR_REGISTERS; i++)
+		ret[i] = from[i];
+}
 
 /* Only its size is asked for, which is the kernel's own. */
 struct pt_regs {

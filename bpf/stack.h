@@ -47,6 +47,8 @@ static __always_inline const struct stoke_rule *walk_rule_at(const struct walk *
 #define FRAME_SLOTS 2048
 
 #define URGENT_INTERVAL_NS 20000000ull
+/* Copies for walks that a guess led astray, perhaps each time: not for every sample. */
+#define COPY_INTERVAL_NS 10000000ull
 
 /* Of a walk at a time. */
 #define STEPS 32
@@ -59,6 +61,8 @@ struct scratch {
 	__u32 nr_kernel;
 	__u32 unused;
 	__u64 urged_ns; /* when user space was last woken for want of tables */
+	__u64 copied_ns; /* when a walk that went astray was last copied */
+	__u64 registers[WALK_REGISTERS]; /* of the interrupted frame */
 	struct stoke_sample sample;
 	__u64 frames[FRAME_SLOTS]; /* follows the sample without a gap: one record */
 };
@@ -71,6 +75,18 @@ struct {
 	__type(key, __u32);
 	__type(value, struct scratch);
 } scratches SEC(".maps");
+
+struct copied {
+	struct stoke_copy head;
+	__u8 memory[STOKE_COPY_BYTES]; /* follows the head without a gap: one record */
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct copied);
+} copies SEC(".maps");
 
 static __always_inline struct scratch *scratch_get(void)
 {
@@ -109,6 +125,53 @@ __attribute__((noinline)) int stack_steps(__u32 unused)
 		if (stack_step(0))
 			return 1;
 	return 0;
+}
+
+static __always_inline void *ring_of(__u32 cpu)
+{
+	__u32 index = cpu / STOKE_CPUS_PER_RING;
+
+	return bpf_map_lookup_elem(&rings, &index);
+}
+
+/* Puts the sampled task's stack and registers into the ring, as far as there is room to spare. 1:
+ * they are there. A function of its own for the same reason. */
+__attribute__((noinline)) int stack_copy(__u32 unused)
+{
+	struct scratch *scratch = scratch_get();
+	__u32 zero = 0;
+	struct copied *copied = bpf_map_lookup_elem(&copies, &zero);
+	__u64 bytes = 0, at;
+	void *ring;
+
+	argument_used(unused);
+	if (!scratch || !copied)
+		return 0;
+	ring = ring_of(scratch->sample.cpu);
+	if (!ring || bpf_ringbuf_query(ring, BPF_RB_AVAIL_DATA) > 7ull * config.wake_bytes)
+		return 0;
+	at = scratch->sample.sp & ~(__u64)(STOKE_COPY_PAGE_BYTES - 1);
+#pragma unroll
+	for (int i = 0; i < STOKE_COPY_PAGES; i++) {
+		if (bpf_probe_read_user(copied->memory + i * STOKE_COPY_PAGE_BYTES,
+			    STOKE_COPY_PAGE_BYTES, (void *)(at + i * STOKE_COPY_PAGE_BYTES)))
+			break;
+		bytes += STOKE_COPY_PAGE_BYTES;
+	}
+	barrier_var(bytes);
+	if (!bytes || bytes > STOKE_COPY_BYTES)
+		return 0;
+	copied->head.type = STOKE_RECORD_COPY;
+	copied->head.cpu = scratch->sample.cpu;
+	copied->head.time_ns = scratch->sample.time_ns;
+	copied->head.start = at;
+	copied->head.bytes = bytes;
+	__builtin_memcpy(
+		copied->head.registers, scratch->registers, sizeof(copied->head.registers));
+	if (bpf_ringbuf_output(ring, copied, sizeof(copied->head) + bytes, BPF_RB_NO_WAKEUP))
+		return 0;
+	scratch->sample.flags |= STOKE_SAMPLE_COPIED;
+	return 1;
 }
 
 /* User registers of a task that was interrupted in the kernel. */
@@ -213,8 +276,8 @@ static __always_inline int is_urgent(struct scratch *scratch)
 
 static __always_inline void emit(struct scratch *scratch, __u32 cpu)
 {
-	__u32 index = cpu / STOKE_CPUS_PER_RING, nr;
-	void *ring = bpf_map_lookup_elem(&rings, &index);
+	void *ring = ring_of(cpu);
+	__u32 nr;
 	__u64 flags = BPF_RB_NO_WAKEUP;
 
 	if (!ring) {
@@ -233,6 +296,44 @@ static __always_inline void emit(struct scratch *scratch, __u32 cpu)
 		count_loss(ring);
 }
 
+/* The user part: by tables; where there are none yet, by user space; else by frame pointers. */
+static __always_inline void capture_user(struct scratch *scratch, struct task_struct *task)
+{
+	struct stoke_sample *sample = &scratch->sample;
+	__u64 top;
+
+	/* An exec has given up the memory that the registers speak of, and got other. */
+	if (!(sample->flags & STOKE_SAMPLE_USER_MODE) &&
+		bpf_probe_read_user(&top, sizeof(top), (void *)sample->sp)) {
+		sample->walk_end = STOKE_WALK_EXIT;
+		return;
+	}
+	registers_copy(scratch->registers, scratch->walk.registers);
+	walk_choose(&scratch->walk, task, sample);
+	if (config.tables && !sample->generation && stack_copy(0)) {
+		scratch->frames[scratch->nr_kernel & (FRAME_SLOTS - 1)] = sample->ip;
+		sample->nr_user = 1;
+		sample->walk_end = STOKE_WALK_PENDING;
+		return;
+	}
+#pragma clang loop unroll(disable)
+	for (int i = 0; i < STOKE_MAX_USER_FRAMES / STEPS; i++)
+		if (stack_steps(0))
+			break;
+	sample->nr_user = scratch->walk.nr;
+	sample->walk_end = scratch->walk.end;
+	if (!sample->generation)
+		return;
+	if (sample->walk_end == STOKE_WALK_PENDING) {
+		stack_copy(0);
+	} else if (sample->walk_end == STOKE_WALK_NO_MAPPING &&
+		   (!scratch->walk.guessed ||
+			   sample->time_ns - scratch->copied_ns >= COPY_INTERVAL_NS)) {
+		scratch->copied_ns = sample->time_ns;
+		stack_copy(0);
+	}
+}
+
 /* Takes and emits a sample of the current task. */
 static __always_inline void sample_take(void *ctx, struct task_struct *task,
 	const struct identity *identity, __u32 cpu, __u64 time_ns, __u64 weight)
@@ -240,7 +341,6 @@ static __always_inline void sample_take(void *ctx, struct task_struct *task,
 	struct scratch *scratch = scratch_get();
 	struct stoke_sample *sample;
 	struct registers *interrupted = ctx;
-	enum stoke_walk_end end;
 	int walk;
 
 	if (!scratch) {
@@ -258,20 +358,12 @@ static __always_inline void sample_take(void *ctx, struct task_struct *task,
 	sample->cpu = cpu;
 	bpf_get_current_comm(sample->comm, sizeof(sample->comm));
 
-	end = user_registers(task, interrupted, sample, &scratch->walk, &walk);
+	sample->walk_end = user_registers(task, interrupted, sample, &scratch->walk, &walk);
 	scratch->nr_kernel = 0;
 	capture_kernel(ctx, scratch);
 	sample->nr_kernel = scratch->nr_kernel;
-	if (walk && config.user) {
-		walk_choose(&scratch->walk, task, sample);
-#pragma clang loop unroll(disable)
-		for (int i = 0; i < STOKE_MAX_USER_FRAMES / STEPS; i++)
-			if (stack_steps(0))
-				break;
-		sample->nr_user = scratch->walk.nr;
-		end = scratch->walk.end;
-	}
-	sample->walk_end = end;
+	if (walk && config.user)
+		capture_user(scratch, task);
 	emit(scratch, cpu);
 }
 

@@ -53,7 +53,7 @@ struct walk {
 	__u32 lost; /* fp is not known here */
 	/* The mapping where the last frame was. */
 	__u32 kind, page, first_page, nr_pages;
-	__u32 unused;
+	__u32 guessed; /* a frame pointer led here, not a rule */
 	__u64 start, size, bias;
 	__u64 registers[WALK_REGISTERS];
 };
@@ -74,6 +74,7 @@ walk_inline void walk_begin(struct walk *walk, __u64 ip, __u64 sp, __u64 fp)
 	walk->interrupted = 1;
 	walk->known = 0;
 	walk->lost = 0;
+	walk->guessed = 0;
 	walk->kind = STOKE_MAPPING_HEAD;
 	walk->page = 0;
 	walk->first_page = 0;
@@ -139,8 +140,6 @@ walk_inline int walk_move(struct walk *walk, __u64 ip, __u64 sp, __u64 fp)
 /* Why a frame pointer was the only way: what to say when it leads nowhere. */
 walk_inline enum stoke_walk_end walk_bad_fp(const struct walk *walk)
 {
-	if (walk->kind == STOKE_MAPPING_PENDING)
-		return STOKE_WALK_PENDING;
 	return walk->kind == STOKE_MAPPING_BARE ? STOKE_WALK_NO_TABLE : STOKE_WALK_BAD_FP;
 }
 
@@ -161,6 +160,7 @@ walk_inline int walk_by_frame_pointer(struct walk *walk)
 	caller_ip &= WALK_ADDRESS_MASK;
 	if (caller_ip == 0)
 		return walk_stop(walk, STOKE_WALK_ROOT);
+	walk->guessed = 1;
 	return walk_move(walk, caller_ip, fp + 16, caller_fp);
 }
 
@@ -349,6 +349,7 @@ walk_inline int walk_by_rule(struct walk *walk, const struct unwind_rule *rule)
 {
 	__u64 cfa = 0, fp = 0, ip = 0, at;
 
+	walk->guessed = 0;
 	if (rule->cfa == UNWIND_CFA_STOP)
 		return walk_stop(walk, STOKE_WALK_FIRST);
 	if (rule->cfa == UNWIND_CFA_SIGNAL)
@@ -388,6 +389,9 @@ walk_inline int walk_by_table(struct walk *walk)
 		walk->size = 0;
 		return walk_stop(walk, STOKE_WALK_NO_MAPPING);
 	}
+	/* A guess might look right and leave callers out; the table will tell. */
+	if (walk->kind == STOKE_MAPPING_PENDING)
+		return walk_stop(walk, STOKE_WALK_PENDING);
 	if (walk->kind == STOKE_MAPPING_TABLE)
 		rule = walk_find_rule(walk, address);
 	else if (walk->kind == STOKE_MAPPING_UNIFORM && !walk->interrupted)

@@ -20,6 +20,7 @@
 
 struct body {
 	enum body_state state;
+	uint64_t asked_ns;
 	struct stored stored;
 	struct elf_segment *segments; /* executable ones, owned */
 	size_t nr_segments;
@@ -102,7 +103,14 @@ enum body_state bodies_want(struct bodies *bodies, uint32_t module)
 		return BODY_BARE;
 	bodies->queue[bodies->nr_queue++] = module;
 	body->state = BODY_WAITS;
+	body->asked_ns = host_now_ns();
 	return body->state;
+}
+
+int bodies_soon(const struct bodies *bodies, uint32_t module, uint64_t patience_ns)
+{
+	return module < bodies->nr && bodies->items[module].state == BODY_WAITS &&
+	       host_now_ns() - bodies->items[module].asked_ns < patience_ns;
 }
 
 void bodies_hurry(struct bodies *bodies, uint32_t module)

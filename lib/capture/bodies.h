@@ -33,6 +33,8 @@ int bodies_fd(const struct bodies *bodies);
 enum body_state bodies_want(struct bodies *bodies, uint32_t module);
 /* Samples wait for this one: it comes next. */
 void bodies_hurry(struct bodies *bodies, uint32_t module);
+/* Is its table being made, since no longer than that? */
+int bodies_soon(const struct bodies *bodies, uint32_t module, uint64_t patience_ns);
 
 /* Sets a worker on what is wanted, if none is at work. Tells as bodies_work(). */
 void bodies_begin(struct bodies *bodies, void (*tell)(void *arg, uint32_t module), void *arg);

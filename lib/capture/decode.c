@@ -217,11 +217,23 @@ int sideband_decode(const uint8_t *record, size_t size, struct item *ret, uint64
 	return r;
 }
 
+size_t copy_decode(const void *record, size_t size)
+{
+	const struct stoke_copy *copy = record;
+
+	if (size < sizeof(*copy) || copy->type != STOKE_RECORD_COPY ||
+		copy->bytes > STOKE_COPY_BYTES || copy->bytes > size - sizeof(*copy))
+		return 0;
+	return sizeof(*copy) + copy->bytes;
+}
+
 int sample_decode(const void *record, size_t size, struct item *ret)
 {
 	const struct stoke_sample *sample = record;
 	size_t frames;
 
+	if (copy_decode(record, size))
+		return 0;
 	if (size < sizeof(*sample) || sample->type != STOKE_RECORD_SAMPLE)
 		return -EBADMSG;
 	frames = (size_t)sample->nr_kernel + sample->nr_user;

@@ -37,7 +37,10 @@ int perf_next(struct perf_view *view, uint8_t *bounce, const uint8_t **ret, size
  */
 int sideband_decode(const uint8_t *record, size_t size, struct item *ret, uint64_t *ret_lost);
 
-/* A record of a BPF ring. 1, or -EBADMSG. record is aligned to 8 bytes. */
+/* A record of a BPF ring. 1; 0: a copy, for a sample that follows; -EBADMSG. record is aligned to 8
+ * bytes. */
 int sample_decode(const void *record, size_t size, struct item *ret);
+/* Bytes of a copy, checked, with the memory behind it; 0: it is none. */
+size_t copy_decode(const void *record, size_t size);
 
 #endif

@@ -29,6 +29,7 @@ struct item {
 		struct {
 			const struct stoke_sample *record; /* checked: frames lie within */
 			const uint64_t *frames; /* nr_kernel, then nr_user */
+			const struct stoke_copy *copy; /* checked likewise; NULL: none came */
 		} sample;
 		struct mmap_event mmap;
 		struct {

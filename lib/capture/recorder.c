@@ -94,6 +94,7 @@ static int open_unwinder(struct stoke_recorder *recorder)
 		unwinder_free(take_pointer(recorder->unwinder));
 		return 0;
 	}
+	objects_use_tables(recorder->objects);
 	tables = recorder->tables;
 	r = unwinder_attach(recorder->unwinder,
 		&(struct store_memory){.rules = tables->rules,
@@ -335,6 +336,20 @@ static int wanted(const struct stoke_recorder *recorder, const struct item *item
 	return 0;
 }
 
+/* -EAGAIN: it waits for a table, and what comes after it too. */
+static int take_sample(struct stoke_recorder *recorder, const struct item *item)
+{
+	struct walked walked = {item->sample.record, item->sample.frames};
+
+	if (recorder->unwinder) {
+		int r = unwinder_finish(recorder->unwinder, item, &walked);
+
+		if (r < 0)
+			return r;
+	}
+	return assembler_sample(recorder->assembler, walked.record, walked.frames);
+}
+
 static int take_item(void *arg, const struct item *item)
 {
 	struct stoke_recorder *recorder = arg;
@@ -343,8 +358,7 @@ static int take_item(void *arg, const struct item *item)
 		return 0;
 	switch (item->kind) {
 	case ITEM_SAMPLE:
-		return assembler_sample(
-			recorder->assembler, item->sample.record, item->sample.frames);
+		return take_sample(recorder, item);
 	case ITEM_MMAP:
 		return processes_mmap(recorder->processes, &item->mmap);
 	case ITEM_COMM:
@@ -384,6 +398,13 @@ static void cure_losses(struct stoke_recorder *recorder)
 	}
 }
 
+/* Handing on that waits for a table goes on later. */
+static int held(struct stoke_recorder *recorder, int r)
+{
+	recorder->held = r == -EAGAIN;
+	return recorder->held ? 0 : r;
+}
+
 /* Empties the rings; what walks met there and did not know is looked after at once. */
 static int drain(struct stoke_recorder *recorder)
 {
@@ -401,7 +422,7 @@ static int drain_round(struct stoke_recorder *recorder, struct stoke_error *err)
 
 	r = drain(recorder);
 	if (r >= 0)
-		r = timeline_round(recorder->timeline, now, take_item, recorder);
+		r = held(recorder, timeline_round(recorder->timeline, now, take_item, recorder));
 	if (r >= 0)
 		r = assembler_tick(recorder->assembler, now);
 	if (r < 0)
@@ -420,6 +441,8 @@ int stoke_recorder_step(struct stoke_recorder *recorder, struct stoke_error *err
 
 	/* A ring past its watermark is emptied at once; the round waits for its time. */
 	r = due ? drain_round(recorder, err) : drain(recorder);
+	if (r >= 0 && recorder->held)
+		r = held(recorder, timeline_resume(recorder->timeline, take_item, recorder));
 	if (r < 0)
 		return err && err->code ? r : fail(err, r, "cannot keep samples: %s", strerror(-r));
 	(void)targets_scan_some(recorder->targets, recorder->processes, SCANS_A_ROUND);
@@ -441,6 +464,19 @@ void stoke_recorder_stop(struct stoke_recorder *recorder)
 	recorder->stop_ns = host_now_ns();
 }
 
+/* All there is. What waits for a table waits a limited time. */
+static int flush(struct stoke_recorder *recorder)
+{
+	int r;
+
+	while ((r = timeline_flush(recorder->timeline, take_item, recorder)) == -EAGAIN) {
+		r = unwinder_settle(recorder->unwinder, SETTLE_MS);
+		if (r < 0)
+			break;
+	}
+	return r;
+}
+
 static int finish_profile(struct stoke_recorder *recorder, unsigned flags)
 {
 	uint64_t now;
@@ -451,9 +487,9 @@ static int finish_profile(struct stoke_recorder *recorder, unsigned flags)
 	r = rings_drain(recorder->rings, collect, recorder);
 	now = host_now_ns();
 	if (r >= 0 && (flags & STOKE_LAST))
-		r = timeline_flush(recorder->timeline, take_item, recorder);
+		r = flush(recorder);
 	else if (r >= 0)
-		r = timeline_round(recorder->timeline, now, take_item, recorder);
+		r = held(recorder, timeline_round(recorder->timeline, now, take_item, recorder));
 	if (r >= 0)
 		r = assembler_finish(recorder->assembler, now);
 	if (r < 0)

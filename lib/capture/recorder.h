@@ -43,6 +43,7 @@ struct stoke_recorder {
 	uint64_t losses_seen, bpf_losses_taken;
 	struct resolve_ahead *ahead; /* NULL: not worth it, or not true any more */
 	int looked_ahead;
+	int held; /* the timeline waits for an unwind table */
 	int targets_ended;
 	int64_t target_cpu_ns; /* at the latest round, final once stopped; -1: not known */
 };

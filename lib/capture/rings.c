@@ -49,6 +49,8 @@ struct bpf_ring {
 	const uint64_t *producer;
 	const uint8_t *data; /* mapped twice in a row: no record wraps around */
 	size_t size;
+	/* The latest copy of each CPU, which its sample follows; made when the first one comes. */
+	struct stoke_copy *copies[STOKE_CPUS_PER_RING];
 };
 
 struct rings {
@@ -244,6 +246,8 @@ void rings_close(struct rings *rings)
 		(void)close(rings->sidebands[i].fd);
 	}
 	for (size_t i = 0; i < rings->nr_bpf; i++) {
+		for (size_t cpu = 0; cpu < STOKE_CPUS_PER_RING; cpu++)
+			free(rings->bpf[i].copies[cpu]);
 		(void)munmap(rings->bpf[i].consumer, rings->page);
 		(void)munmap((void *)rings->bpf[i].producer, rings->page + 2 * rings->bpf[i].size);
 	}
@@ -293,6 +297,42 @@ static int drain_sideband(struct rings *rings, struct sideband *band,
 	return nr;
 }
 
+static struct stoke_copy **copy_slot(struct bpf_ring *ring, uint32_t cpu)
+{
+	return &ring->copies[cpu % STOKE_CPUS_PER_RING];
+}
+
+/* Out of the ring, which has other use for the room. 0, -ENOMEM. */
+static int keep_copy(struct bpf_ring *ring, const struct stoke_copy *copy, size_t size)
+{
+	struct stoke_copy **slot = copy_slot(ring, copy->cpu);
+
+	if (!*slot)
+		*slot = malloc(sizeof(*copy) + STOKE_COPY_BYTES);
+	if (!*slot)
+		return -ENOMEM;
+	memcpy(*slot, copy, size);
+	return 0;
+}
+
+/* 1: *ret is a sample, with its copy if it has one. 0, -EBADMSG, -ENOMEM. */
+static int take_record(struct bpf_ring *ring, const void *record, size_t size, struct item *ret)
+{
+	const struct stoke_sample *sample;
+	const struct stoke_copy *copy;
+	int r = sample_decode(record, size, ret);
+
+	if (r == 0)
+		return keep_copy(ring, record, copy_decode(record, size));
+	if (r < 0 || !(ret->sample.record->flags & STOKE_SAMPLE_COPIED))
+		return r;
+	sample = ret->sample.record;
+	copy = *copy_slot(ring, sample->cpu);
+	if (copy && copy->cpu == sample->cpu && copy->time_ns == sample->time_ns)
+		ret->sample.copy = copy;
+	return 1;
+}
+
 static int drain_bpf(struct rings *rings, struct bpf_ring *ring,
 	int (*take)(void *arg, const struct item *item), void *arg)
 {
@@ -311,11 +351,10 @@ static int drain_bpf(struct rings *rings, struct bpf_ring *ring,
 			break; /* being written: next time */
 		r = 0;
 		if (!(length & BPF_RINGBUF_DISCARD_BIT)) {
-			r = sample_decode(at + BPF_RINGBUF_HDR_SZ, size, &item);
-			if (r < 0)
-				rings->malformed++;
-			r = r > 0 ? take(arg, &item) : 0;
-			nr++;
+			r = take_record(ring, at + BPF_RINGBUF_HDR_SZ, size, &item);
+			rings->malformed += r == -EBADMSG;
+			nr += r > 0;
+			r = r > 0 ? take(arg, &item) : r == -ENOMEM ? r : 0;
 		}
 		tail += ((uint64_t)size + BPF_RINGBUF_HDR_SZ + 7) / 8 * 8;
 		__atomic_store_n(ring->consumer, tail, __ATOMIC_RELEASE);

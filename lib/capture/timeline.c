@@ -13,6 +13,8 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 
+#define MAX_COPIED_BYTES (32u << 20) /* 1,000 stacks */
+
 struct entry {
 	uint64_t time_ns;
 	uint64_t sequence; /* of coming, so that sorting is stable */
@@ -24,7 +26,9 @@ struct timeline {
 	size_t nr, capacity;
 	uint64_t sequence;
 	uint64_t round_start_ns; /* of the round before */
+	uint64_t before_ns; /* what the round at hand hands on is older */
 	uint64_t handed_on_ns; /* time of the newest item that left */
+	size_t copied_bytes; /* of stacks, in items that wait */
 	uint64_t nr_late;
 };
 
@@ -53,12 +57,20 @@ uint64_t timeline_late(const struct timeline *timeline)
 	return timeline->nr_late;
 }
 
+static size_t copy_bytes(const struct item *item)
+{
+	if (item->kind != ITEM_SAMPLE || !item->sample.copy)
+		return 0;
+	return sizeof(*item->sample.copy) + item->sample.copy->bytes;
+}
+
 /* Room for the item and what it points to, in one piece. */
 static struct item *copy_sample(const struct item *item)
 {
 	const struct stoke_sample *record = item->sample.record;
 	size_t frames = ((size_t)record->nr_kernel + record->nr_user) * sizeof(uint64_t);
-	struct item *copy = malloc(sizeof(*copy) + sizeof(*record) + frames);
+	size_t stack = copy_bytes(item);
+	struct item *copy = malloc(sizeof(*copy) + sizeof(*record) + frames + stack);
 	char *behind;
 
 	if (!copy)
@@ -70,6 +82,11 @@ static struct item *copy_sample(const struct item *item)
 	behind += sizeof(*record);
 	memcpy(behind, item->sample.frames, frames);
 	copy->sample.frames = (const uint64_t *)behind;
+	if (stack) {
+		behind += frames;
+		memcpy(behind, item->sample.copy, stack);
+		copy->sample.copy = (const struct stoke_copy *)behind;
+	}
 	return copy;
 }
 
@@ -118,14 +135,21 @@ static struct item *copy_item(const struct item *item)
 int timeline_add(struct timeline *timeline, const struct item *item)
 {
 	struct entry entry = {.time_ns = item->time_ns, .sequence = timeline->sequence};
+	struct item without = *item;
 	int r;
 
 	r = array_reserve(&timeline->entries, &timeline->capacity, timeline->nr, 1);
 	if (r < 0)
 		return r;
+	if (copy_bytes(item) && timeline->copied_bytes > MAX_COPIED_BYTES) {
+		/* It counts all the same, with as much of its stack as the kernel knew. */
+		without.sample.copy = NULL;
+		item = &without;
+	}
 	entry.item = copy_item(item);
 	if (!entry.item)
 		return -ENOMEM;
+	timeline->copied_bytes += copy_bytes(item);
 	if (item->time_ns < timeline->handed_on_ns)
 		timeline->nr_late++;
 	timeline->entries[timeline->nr++] = entry;
@@ -157,6 +181,7 @@ static int hand_on(struct timeline *timeline, uint64_t before_ns, timeline_take 
 			break;
 		if (timeline->handed_on_ns < entry->time_ns)
 			timeline->handed_on_ns = entry->time_ns;
+		timeline->copied_bytes -= copy_bytes(entry->item);
 		free(entry->item);
 		taken++;
 	}
@@ -169,10 +194,14 @@ static int hand_on(struct timeline *timeline, uint64_t before_ns, timeline_take 
 
 int timeline_round(struct timeline *timeline, uint64_t start_ns, timeline_take *take, void *arg)
 {
-	uint64_t before_ns = timeline->round_start_ns;
-
+	timeline->before_ns = timeline->round_start_ns;
 	timeline->round_start_ns = start_ns;
-	return hand_on(timeline, before_ns, take, arg);
+	return timeline_resume(timeline, take, arg);
+}
+
+int timeline_resume(struct timeline *timeline, timeline_take *take, void *arg)
+{
+	return hand_on(timeline, timeline->before_ns, take, arg);
 }
 
 int timeline_flush(struct timeline *timeline, timeline_take *take, void *arg)

@@ -27,6 +27,8 @@ typedef int timeline_take(void *arg, const struct item *item);
  * The first negative result of take() ends it and is returned; the items stay.
  */
 int timeline_round(struct timeline *timeline, uint64_t start_ns, timeline_take *take, void *arg);
+/* Goes on where a round ended early. */
+int timeline_resume(struct timeline *timeline, timeline_take *take, void *arg);
 /* Hands on everything: nothing can come any more. */
 int timeline_flush(struct timeline *timeline, timeline_take *take, void *arg);
 

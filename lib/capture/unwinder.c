@@ -14,14 +14,14 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "capture/bodies.h"
+#include "capture/rewalk.h"
 #include "capture/slices.h"
-#include "unwind/trampoline.h"
+#include "capture/walkable.h"
 
-#define FIRST_INTERVAL_NS  10000000ull
-#define LAST_INTERVAL_NS   2000000000ull
-#define UNIFORM_PAGE_BYTES 4096
-#define UNIFORM_MAX_BYTES  (4u << 20)
-#define LOOKS_A_ROUND	   64 /* for processes that ended unseen */
+#define FIRST_INTERVAL_NS 10000000ull
+#define LAST_INTERVAL_NS  2000000000ull
+#define SHORT_WAIT_MS	  5
+#define LOOKS_A_ROUND	  64 /* for processes that ended unseen */
 
 /* A process that was sampled, or will be. */
 struct followed {
@@ -39,6 +39,8 @@ struct unwinder {
 	struct store *store;
 	struct publisher *publisher;
 	struct bodies *bodies;
+	struct ground ground; /* the three above */
+	struct rewalk *rewalk;
 	struct slices slices;
 	struct followed *slots; /* by pid, open addressing */
 	size_t nr_slots, nr; /* a power of two */
@@ -73,15 +75,22 @@ int unwinder_attach(struct unwinder *unwinder, const struct store_memory *store,
 
 	if (r == 0)
 		r = publisher_new(publisher, &unwinder->publisher);
-	if (r == 0)
-		bodies_attach(unwinder->bodies, unwinder->store);
-	return r;
+	if (r < 0)
+		return r;
+	bodies_attach(unwinder->bodies, unwinder->store);
+	unwinder->ground = (struct ground){
+		unwinder->processes,
+		unwinder->bodies,
+		unwinder->store,
+	};
+	return rewalk_new(&unwinder->ground, &unwinder->rewalk);
 }
 
 void unwinder_free(struct unwinder *unwinder)
 {
 	if (!unwinder)
 		return;
+	rewalk_free(unwinder->rewalk);
 	bodies_free(unwinder->bodies);
 	publisher_free(unwinder->publisher);
 	store_free(unwinder->store);
@@ -297,67 +306,6 @@ int unwinder_note(struct unwinder *unwinder, const struct item *item)
 	return 0;
 }
 
-/* Generated code that one rule describes: it looks alike at the start of each page. */
-static int find_uniform(
-	struct unwinder *unwinder, pid_t pid, const struct mapping *mapping, uint32_t *ret)
-{
-	struct unwind_rule first, rule;
-	uint8_t code[2 * TRAMPOLINE_BYTES];
-
-	if (mapping->end - mapping->start > UNIFORM_MAX_BYTES)
-		return -ENOENT;
-	for (uint64_t page = mapping->start; page < mapping->end; page += UNIFORM_PAGE_BYTES) {
-		size_t at = 0;
-
-		if (processes_read(unwinder->processes, pid, page, code, sizeof(code)) < 0)
-			return -ENOENT;
-		/* They need not end where pages do. */
-		while (at < TRAMPOLINE_BYTES && trampoline_recognise(code + at, &rule) < 0)
-			at++;
-		if (at == TRAMPOLINE_BYTES)
-			return -ENOENT;
-		if (page == mapping->start)
-			first = rule;
-		else if (memcmp(&first, &rule, sizeof(rule)) != 0)
-			return -ENOENT;
-	}
-	return store_rule(unwinder->store, &first, ret);
-}
-
-static struct stoke_mapping publishable(
-	struct unwinder *unwinder, pid_t pid, const struct mapping *mapping)
-{
-	struct stoke_mapping made = {
-		.start = mapping->start, .end = mapping->end, .kind = STOKE_MAPPING_GENERATED};
-	struct stored stored;
-	uint64_t bias;
-
-	if (mapping->kind == MAPPING_ANONYMOUS) {
-		if (find_uniform(unwinder, pid, mapping, &made.page) == 0)
-			made.kind = STOKE_MAPPING_UNIFORM;
-		return made;
-	}
-	made.kind = STOKE_MAPPING_BARE;
-	switch (bodies_want(unwinder->bodies, mapping->module)) {
-	case BODY_WAITS:
-		made.kind = STOKE_MAPPING_PENDING;
-		break;
-	case BODY_READY:
-		if (bodies_place(unwinder->bodies, mapping->module, mapping, &stored, &bias) < 0)
-			break;
-		made.bias = bias;
-		made.page = stored.page;
-		made.first = stored.first;
-		made.nr = stored.nr;
-		made.kind = STOKE_MAPPING_TABLE;
-		break;
-	case BODY_UNKNOWN:
-	case BODY_BARE:
-		break;
-	}
-	return made;
-}
-
 static int publish(struct unwinder *unwinder, struct followed *followed, struct slice_copy *slice,
 	uint64_t now_ns)
 {
@@ -368,7 +316,7 @@ static int publish(struct unwinder *unwinder, struct followed *followed, struct 
 	if (!mappings)
 		return -ENOMEM;
 	for (size_t i = 0; i < slice->nr; i++)
-		mappings[i] = publishable(unwinder, followed->pid, &slice->mappings[i]);
+		mappings[i] = walkable(&unwinder->ground, followed->pid, &slice->mappings[i]);
 	r = publisher_set(unwinder->publisher, (uint32_t)followed->pid, followed->asked_memory,
 		mappings, slice->nr, now_ns, &generation);
 	if (r < 0) {
@@ -492,6 +440,25 @@ int unwinder_settle(struct unwinder *unwinder, unsigned timeout_ms)
 	return r;
 }
 
+int unwinder_finish(struct unwinder *unwinder, const struct item *item, struct walked *ret)
+{
+	struct process *process;
+	int r;
+
+	*ret = (struct walked){item->sample.record, item->sample.frames};
+	if (!item->sample.copy)
+		return 0;
+	r = processes_get(unwinder->processes, (pid_t)item->sample.record->pid, &process);
+	if (r < 0)
+		return r;
+	r = rewalk_sample(unwinder->rewalk, process, item, ret);
+	if (r != -EAGAIN)
+		return r;
+	/* Most files are small: they are soon done, and what comes behind is spared the waiting. */
+	(void)bodies_work(unwinder->bodies, SHORT_WAIT_MS, module_settled, unwinder);
+	return rewalk_sample(unwinder->rewalk, process, item, ret);
+}
+
 int unwinder_agrees(const struct unwinder *unwinder, uint32_t generation, uint64_t address,
 	const struct mapping *mapping)
 {
@@ -510,8 +477,9 @@ void unwinder_counts(const struct unwinder *unwinder, struct unwinder_counts *re
 	*ret = (struct unwinder_counts){.early = unwinder->early,
 		.pending = unwinder->pending,
 		.readings = unwinder->readings};
-	if (!unwinder->publisher)
+	if (!unwinder->rewalk)
 		return;
+	ret->finished = rewalk_count(unwinder->rewalk);
 	store_counts(unwinder->store, &ret->store);
 	publisher_counts(unwinder->publisher, &ret->publisher);
 }

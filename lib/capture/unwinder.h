@@ -12,6 +12,7 @@
 
 #include "bpf/event.h"
 #include "capture/item.h"
+#include "capture/rewalk.h"
 #include "process/process.h"
 #include "unwind/publish.h"
 #include "unwind/store.h"
@@ -39,6 +40,9 @@ int unwinder_work(struct unwinder *unwinder, uint64_t now_ns);
 /* The same until no table is missing, or that time is over. */
 int unwinder_settle(struct unwinder *unwinder, unsigned timeout_ms);
 
+/* A sample in order of time, with its walk finished if the kernel could not. As rewalk_sample(). */
+int unwinder_finish(struct unwinder *unwinder, const struct item *item, struct walked *ret);
+
 /* Did the walk that used this generation of mappings know of this one at that address? 0: it took
  * it for another, so where it went from there is no caller. Later than some seconds after: 1. */
 int unwinder_agrees(const struct unwinder *unwinder, uint32_t generation, uint64_t address,
@@ -49,6 +53,7 @@ struct unwinder_counts {
 	struct publisher_counts publisher;
 	uint64_t early; /* samples that were taken before their process had tables */
 	uint64_t pending; /* samples that ended in a file whose table was being made */
+	uint64_t finished; /* samples whose walks were finished in user space */
 	uint64_t readings;
 };
 

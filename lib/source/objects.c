@@ -28,7 +28,7 @@
 #include "source/perf.h"
 
 #define MAX_OBJECTS	8
-#define MIN_RING_BYTES	(1u << 20)
+#define MIN_RING_BYTES	(8u << 20) /* copies of stacks are large, and come in bursts */
 #define MAX_RING_BYTES	(64u << 20)
 #define RING_BYTES_EACH 1024 /* of a sample in a ring: 115 frames */
 #define DEFAULT_HZ	99
@@ -223,7 +223,7 @@ static int make_rings(
 		if (objects->ring_fds[slot] >= 0)
 			objects->ring_fds[nr++] = objects->ring_fds[slot];
 	objects->nr_rings = nr;
-	objects->config.wake_bytes = (uint32_t)(bytes / 4);
+	objects->config.wake_bytes = (uint32_t)(bytes / 8);
 	return r;
 }
 
@@ -358,6 +358,11 @@ int objects_open(
 fail:
 	objects_close(objects);
 	return r;
+}
+
+void objects_use_tables(struct objects *objects)
+{
+	objects->config.tables = 1;
 }
 
 void objects_ready(struct objects *objects)

@@ -34,6 +34,8 @@ int objects_open(
 /* Every source is open: what only loading needs (megabytes of the kernel's types) is let go. What
  * is loaded later takes longer. */
 void objects_ready(struct objects *objects);
+/* Programs loaded from now on may leave walks to user space. */
+void objects_use_tables(struct objects *objects);
 void objects_close(struct objects *objects);
 /* Target set, keyed by tgid in stoke's own PID namespace. */
 int objects_add_process(struct objects *objects, pid_t pid, struct stoke_error *err);

@@ -144,6 +144,21 @@ int store_add(struct store *store, const struct unwind_table *table, struct stor
 	return 0;
 }
 
+const struct stoke_page *store_page(const struct store *store, uint32_t index)
+{
+	return index < store->nr_pages ? &store->memory.pages[index] : NULL;
+}
+
+const struct stoke_shard *store_shard(const struct store *store, uint32_t index)
+{
+	return index < store->nr_shards ? store->shards[index] : NULL;
+}
+
+const struct stoke_rule *store_rule_at(const struct store *store, uint32_t index)
+{
+	return index < store->nr_written ? &store->memory.rules[index] : NULL;
+}
+
 void store_counts(const struct store *store, struct store_counts *ret)
 {
 	*ret = store->counts;

@@ -41,6 +41,10 @@ struct stored {
 int store_add(struct store *store, const struct unwind_table *table, struct stored *ret);
 /* The number of a rule, for UNIFORM mappings. Results as above. */
 int store_rule(struct store *store, const struct unwind_rule *rule, uint32_t *ret);
+/* What walks read, NULL: nothing is there. */
+const struct stoke_page *store_page(const struct store *store, uint32_t index);
+const struct stoke_shard *store_shard(const struct store *store, uint32_t index);
+const struct stoke_rule *store_rule_at(const struct store *store, uint32_t index);
 void store_counts(const struct store *store, struct store_counts *ret);
 
 #endif

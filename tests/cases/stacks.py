@@ -123,6 +123,20 @@ def execs(t):
     t.expect("and right: 21 deep, or 41", depths == {21, 41}, depths)
 
 
+@case("UW07 processes that live for 30 ms", live=True)
+def short_lives(t):
+    program = (WORKLOADS / "frames").resolve()
+    ran = Started(["record", "-F", 999, "-o", "x.folded", "--", "sh", "-c",
+        f"for i in 1 2 3 4 5 6 7 8 9; do for j in 1 2 3 4 5 6; do {program} 0.03 20; done; done"], t.folder).ended(60)
+    t.expect("recording ends with status 0", ran.status == 0, ran.describe())
+    user = ran.folded().user().only(lambda s: any(f in s for f in ("down", "aligned", "variable", "compare")))
+    whole = user.only(lambda s: START & set(s[:2]))
+    t.expect("none had to be read first: stacks are whole from the first sample on", user.total > 100 and
+        whole.total > 0.97 * user.total, (whole.total, user.total, user.only(lambda s: not START & set(s[:2])).head(5)))
+    depths = {s.count("down") for s, _ in whole.only(lambda s: "aligned" in s).stacks}
+    t.expect("and right: 21 deep", depths == {21}, depths)
+
+
 def debian(t, command, wait_s=1.0, need=0.99):
     with Program(*command, folder=t.folder) as running:
         time.sleep(wait_s)

@@ -69,6 +69,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		memcpy(copy, data, size);
 	if (sample_decode(copy, size, &item) > 0)
 		sink += touch(&item);
+	for (size_t i = copy_decode(copy, size); i > 0; i--)
+		sink += ((const uint8_t *)copy)[i - 1];
 	free(copy);
 	sink += read_ring(data, size);
 	return 0;

@@ -351,3 +351,23 @@ Test(decode, refuses_samples_that_count_more_frames_than_they_hold)
 	record.sample.type = 2;
 	cr_assert(eq(int, sample_decode(&record, sizeof(record), &item), -EBADMSG), "unknown type");
 }
+
+Test(decode, knows_copies_of_stacks_and_their_bounds)
+{
+	struct {
+		struct stoke_copy head;
+		uint64_t memory[4];
+	} record = {.head = {.type = STOKE_RECORD_COPY, .bytes = 32}};
+	struct item item;
+
+	cr_assert(eq(sz, copy_decode(&record, sizeof(record)), sizeof(record)));
+	cr_assert(eq(int, sample_decode(&record, sizeof(record), &item), 0), "no sample");
+	record.head.bytes = 16;
+	cr_assert(eq(sz, copy_decode(&record, sizeof(record)), sizeof(record.head) + 16));
+	record.head.bytes = 33;
+	cr_assert(eq(sz, copy_decode(&record, sizeof(record)), 0));
+	cr_assert(eq(int, sample_decode(&record, sizeof(record), &item), -EBADMSG));
+	record.head.bytes = UINT32_MAX;
+	cr_assert(eq(sz, copy_decode(&record, sizeof(record)), 0));
+	cr_assert(eq(sz, copy_decode(&record, sizeof(record.head) - 1), 0));
+}

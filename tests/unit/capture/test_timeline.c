@@ -141,3 +141,83 @@ Test(timeline, copies_what_items_point_to)
 	cr_assert(eq(int, nr, 3));
 	timeline_free(timeline);
 }
+
+static int refuse_samples(void *arg, const struct item *item)
+{
+	int *waits = arg;
+
+	if (item->kind == ITEM_SAMPLE && *waits)
+		return -EAGAIN;
+	return 0;
+}
+
+Test(timeline, goes_on_where_a_round_had_to_wait)
+{
+	const struct stoke_sample record = {.type = STOKE_RECORD_SAMPLE, .time_ns = 50};
+	const uint64_t frames[1] = {0};
+	const struct item item = {.kind = ITEM_SAMPLE,
+		.time_ns = 50,
+		.sample = {.record = &record, .frames = frames}};
+	struct timeline *timeline = NULL;
+	struct seen seen = {0};
+	int waits = 1;
+
+	cr_assert(eq(int, timeline_new(&timeline), 0));
+	add_fork(timeline, 40, 1);
+	cr_assert(eq(int, timeline_add(timeline, &item), 0));
+	add_fork(timeline, 60, 2);
+	add_fork(timeline, 120, 3);
+	cr_assert(eq(int, timeline_round(timeline, 100, refuse_samples, &waits), 0));
+	cr_assert(eq(int, timeline_round(timeline, 200, refuse_samples, &waits), -EAGAIN));
+	cr_assert(eq(int, timeline_resume(timeline, refuse_samples, &waits), -EAGAIN));
+	waits = 0;
+	cr_assert(eq(int, timeline_resume(timeline, refuse_samples, &waits), 0));
+	cr_assert(eq(int, timeline_flush(timeline, see, &seen), 0));
+	cr_assert(eq(sz, seen.nr, 1), "what the round did not reach stays for the next");
+	cr_assert(eq(u64, seen.times[0], 120));
+	timeline_free(timeline);
+}
+
+static int count_copies(void *arg, const struct item *item)
+{
+	uint64_t *sums = arg;
+
+	sums[0]++;
+	if (item->sample.copy) {
+		const uint8_t *memory = (const uint8_t *)(item->sample.copy + 1);
+
+		sums[1]++;
+		cr_assert(eq(u8, memory[item->sample.copy->bytes - 1], 0xab));
+	}
+	return 0;
+}
+
+Test(timeline, keeps_copies_of_stacks_within_bounds_and_samples_without)
+{
+	static struct {
+		struct stoke_copy head;
+		uint8_t memory[STOKE_COPY_BYTES];
+	} copy = {.head = {.type = STOKE_RECORD_COPY, .bytes = STOKE_COPY_BYTES}};
+	const struct stoke_sample record = {.type = STOKE_RECORD_SAMPLE, .time_ns = 50};
+	const uint64_t frames[1] = {0};
+	const struct item item = {.kind = ITEM_SAMPLE,
+		.time_ns = 50,
+		.sample = {.record = &record, .frames = frames, .copy = &copy.head}};
+	struct timeline *timeline = NULL;
+	uint64_t sums[2] = {0};
+
+	memset(copy.memory, 0xab, sizeof(copy.memory));
+	cr_assert(eq(int, timeline_new(&timeline), 0));
+	for (int i = 0; i < 3000; i++)
+		cr_assert(eq(int, timeline_add(timeline, &item), 0));
+	cr_assert(eq(int, timeline_flush(timeline, count_copies, sums), 0));
+	cr_assert(eq(u64, sums[0], 3000));
+	cr_assert(gt(u64, sums[1], 1000));
+	cr_assert(lt(u64, sums[1], 1300));
+	/* What has left makes room. */
+	cr_assert(eq(int, timeline_add(timeline, &item), 0));
+	sums[1] = 0;
+	cr_assert(eq(int, timeline_flush(timeline, count_copies, sums), 0));
+	cr_assert(eq(u64, sums[1], 1));
+	timeline_free(timeline);
+}
