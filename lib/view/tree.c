@@ -42,9 +42,12 @@ struct builder {
 	size_t kinds_capacity;
 	uint32_t left_out; /* name; 0: none */
 	uint64_t *total[TREE_MAX_SIDES]; /* of each stack */
-	uint32_t *node_of; /* of each stack: its innermost node + 1; 0: left out */
-	uint32_t *first, *next; /* children of a stack, those of weight */
-	uint32_t *same; /* the next stack of the same node */
+	/*
+	 * Children of a stack, those of weight, as lists. A stack that was given to a node has left
+	 * its list: next is then the next stack of that node. When that node is written next is the
+	 * stack itself, which no list has, and first the node.
+	 */
+	uint32_t *first, *next;
 	uint16_t *
 		inner; /* functions of a stack's frame that are still to come; NULL: none has any */
 	struct stamp *stamps; /* of each name */
@@ -162,17 +165,15 @@ static int make_room(struct builder *b)
 		if (!b->total[side])
 			return -ENOMEM;
 	}
-	b->node_of = array_new(nr, sizeof(*b->node_of));
 	b->first = array_new(nr, sizeof(*b->first));
 	b->next = array_new(nr, sizeof(*b->next));
-	b->same = array_new(nr, sizeof(*b->same));
 	b->frame_weight = calloc(b->profile->nr_frames, sizeof(*b->frame_weight));
 	if (b->profile->nr_inlined > 1) {
 		b->inner = array_new(nr, sizeof(*b->inner));
 		if (!b->inner)
 			return -ENOMEM;
 	}
-	return b->node_of && b->first && b->next && b->same && b->frame_weight ? 0 : -ENOMEM;
+	return b->first && b->next && b->frame_weight ? 0 : -ENOMEM;
 }
 
 static unsigned side_of(const struct builder *b, size_t row)
@@ -329,7 +330,7 @@ static int add_kid(struct builder *b, uint32_t node, size_t first, uint32_t stac
 			(struct kid){.name = name, .parent = node, .stacks = NO_STACK};
 	}
 	kid = &b->kids[first + stamp->kid];
-	b->same[stack] = kid->stacks;
+	b->next[stack] = kid->stacks;
 	kid->stacks = stack;
 	for (unsigned side = 0; side < b->tree->nr_sides; side++)
 		kid->total[side] = add_saturated(kid->total[side], b->total[side][stack]);
@@ -400,32 +401,40 @@ static void sort_kids(struct kid *kids, size_t nr)
 	}
 }
 
-/* Finds the children of a node, and notes whose stacks are its own. */
+/* Puts what is below a stack to the children of a node, whose own it is. */
+static int expand_stack(struct builder *b, uint32_t node, size_t first, uint32_t stack)
+{
+	const struct stoke_profile *profile = b->profile;
+	int r = 0;
+
+	for (uint32_t n = b->first[stack], next; r >= 0 && n; n = next) {
+		next = b->next[n];
+		if (b->inner)
+			b->inner[n] =
+				(uint16_t)(nr_functions(
+						   &profile->frames[profile->stacks.frame[n]]) -
+					   1);
+		r = add_kid(b, node, first, n);
+	}
+	b->next[stack] = stack;
+	b->first[stack] = node;
+	return r;
+}
+
+/* Finds the children of a node. */
 static int expand(struct builder *b, uint32_t node, uint32_t stack)
 {
 	size_t first = b->nr_kids;
 	int r = 0;
 
-	while (r >= 0 && stack != NO_STACK) {
-		uint32_t same = b->same[stack];
-
+	for (uint32_t next; r >= 0 && stack != NO_STACK; stack = next) {
+		next = b->next[stack];
 		if (b->inner && b->inner[stack]) {
 			b->inner[stack]--;
 			r = add_kid(b, node, first, stack);
-			stack = same;
 			continue;
 		}
-		b->node_of[stack] = node + 1;
-		for (uint32_t n = b->first[stack]; r >= 0 && n; n = b->next[n]) {
-			if (b->inner)
-				b->inner[n] =
-					(uint16_t)(nr_functions(
-							   &b->profile->frames[b->profile->stacks
-										       .frame[n]]) -
-						   1);
-			r = add_kid(b, node, first, n);
-		}
-		stack = same;
+		r = expand_stack(b, node, first, stack);
 	}
 	if (r >= 0 && b->options->min_share > 0)
 		r = prune(b, node, first);
@@ -479,7 +488,7 @@ static int write_nodes(struct builder *b)
 	uint32_t id;
 	int r;
 
-	b->same[0] = NO_STACK;
+	b->next[0] = NO_STACK;
 	for (unsigned side = 0; side < tree->nr_sides; side++)
 		kid.total[side] = b->total[side][0];
 	r = emit(b, &kid, &id);
@@ -509,11 +518,13 @@ static void add_selves(struct builder *b)
 	const uint64_t *value = rows->value[b->options->value];
 
 	for (size_t i = 0; value && i < rows->nr; i++) {
-		uint32_t node = b->node_of[rows->stack[i]];
-		uint64_t *self = node ? &b->tree->self[side_of(b, i)][node - 1] : NULL;
+		uint32_t stack = rows->stack[i];
+		uint64_t *self;
 
-		if (self)
-			*self = add_saturated(*self, value[i]);
+		if (b->next[stack] != stack)
+			continue; /* left out */
+		self = &b->tree->self[side_of(b, i)][b->first[stack]];
+		*self = add_saturated(*self, value[i]);
 	}
 }
 
@@ -578,10 +589,8 @@ static void builder_done(struct builder *b)
 	for (unsigned side = 0; side < TREE_MAX_SIDES; side++) {
 		free(b->total[side]);
 	}
-	free(b->node_of);
 	free(b->first);
 	free(b->next);
-	free(b->same);
 	free(b->inner);
 	free(b->stamps);
 	free(b->kids);
