@@ -140,7 +140,9 @@ walk_inline int walk_move(struct walk *walk, __u64 ip, __u64 sp, __u64 fp)
 /* Why a frame pointer was the only way: what to say when it leads nowhere. */
 walk_inline enum stoke_walk_end walk_bad_fp(const struct walk *walk)
 {
-	return walk->kind == STOKE_MAPPING_BARE ? STOKE_WALK_NO_TABLE : STOKE_WALK_BAD_FP;
+	return walk->kind == STOKE_MAPPING_BARE || walk->kind == STOKE_MAPPING_TABLE
+		       ? STOKE_WALK_NO_TABLE
+		       : STOKE_WALK_BAD_FP;
 }
 
 /* The caller by the frame pointer, which leads to {caller's frame pointer, return address} on both

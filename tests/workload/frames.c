@@ -30,7 +30,8 @@ HOT static int compare(const void *a, const void *b)
 
 HOT static void handler(int number)
 {
-	burn_shortly();
+	for (int i = 0; i < 10; i++) /* long enough to be seen */
+		burn_shortly();
 	sink += (unsigned)number;
 }
 
