@@ -40,6 +40,7 @@ enum stoke_by {
 #define STOKE_FULL_COMMAND    (1u << 4) /* store the target's arguments (they may hold passwords) */
 #define STOKE_NO_THREAD_NAMES (1u << 5) /* store names of pools instead */
 #define STOKE_LABEL_CPU	      (1u << 6) /* each sample carries its CPU, for --by cpu */
+#define STOKE_INLINED	      (1u << 7) /* inlined functions and source lines, from DWARF */
 
 struct stoke_record_options {
 	const pid_t *pids; /* thread groups, as seen from the caller's PID namespace */

@@ -25,6 +25,7 @@
 #include "capture/cpus.h"
 #include "capture/recorder.h"
 #include "resolver/ahead.h"
+#include "resolver/inlined.h"
 #include "resolver/resolver.h"
 
 #define ROUND_NS      100000000ull
@@ -500,6 +501,8 @@ static int finish_profile(struct stoke_recorder *recorder, unsigned flags)
 	recorder->looked_ahead = 0; /* for what is taken next */
 	if (r >= 0)
 		r = assembler_judge(recorder->assembler, &recorder->profile->runs[0].quality);
+	if (r >= 0 && (recorder->options.flags & STOKE_INLINED))
+		r = resolve_inlined(recorder->profile);
 	if (r < 0)
 		return r;
 	return recorder_state_facts(recorder);

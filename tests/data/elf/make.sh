@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# make.sh SOURCE DIR: builds the library in every shape that the tests of lib/elf read.
+# make.sh SOURCE DIR INLINED: builds the library in every shape that the tests of lib/elf read.
 set -eu
 source=$1
 dir=$2
+inlined=$3
 cflags='-O1 -g0 -fPIC -shared -fno-omit-frame-pointer -fno-optimize-sibling-calls'
 
 rm -rf "$dir"
@@ -57,3 +58,12 @@ rm "$dir/missing.debug" "$dir/linked.debug"
 # A symbolic link that leads to a file in the root, and one that only leads to a file out of it.
 ln -s /usr/lib/debug/lib/global.debug "$dir/sysroot/lib/linked.debug"
 ln -s "$(cd "$dir" && pwd)/outside.debug" "$dir/sysroot/lib/outside.debug"
+
+# Inlined functions, told of by gcc and by clang, which leaves out .debug_aranges; in packed sections; in a
+# debug file beside.
+gcc -O2 -g -fPIC -shared -o "$dir/inlined-gcc.so" "$inlined"
+clang -O2 -g -fPIC -shared -o "$dir/inlined-clang.so" "$inlined"
+gcc -O2 -g -gz=zlib -fPIC -shared -o "$dir/inlined-packed.so" "$inlined"
+objcopy --only-keep-debug "$dir/inlined-gcc.so" "$dir/inlined.debug"
+strip -s -o "$dir/inlined-apart.so" "$dir/inlined-gcc.so"
+(cd "$dir" && objcopy --add-gnu-debuglink=inlined.debug inlined-apart.so)
