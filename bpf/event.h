@@ -10,6 +10,7 @@
 #include <linux/types.h>
 
 #define STOKE_MAX_USER_FRAMES	1024
+#define STOKE_MAX_USER_WORDS	(2 * STOKE_MAX_USER_FRAMES) /* a note a frame */
 #define STOKE_MAX_KERNEL_FRAMES 127 /* kernel.perf_event_max_stack of most machines */
 
 enum stoke_record_type {
@@ -36,14 +37,56 @@ enum stoke_walk_end {
 				  its process: user space can go on where there is a copy */
 	STOKE_WALK_UNSUPPORTED = 11, /* a rule that no walk can follow */
 	STOKE_WALK_BAD_CFA = 12, /* a rule that leads down the stack */
+	/* In a Java VM's code: */
+	STOKE_WALK_NO_CODE = 13, /* the last frame is in no code that the VM has there now */
+	STOKE_WALK_NO_RETURN = 14, /* no return address where that code's frame keeps it */
 };
 
-/* A sample. Followed by nr_kernel then nr_user __u64 addresses, innermost first. */
+/*
+ * Among user addresses: what more there is to say of the frame whose address stands before it.
+ * Recognised by its highest 4 bits, which no address that can be mapped has; a stack's words that
+ * look like one are made STOKE_NO_ADDRESS.
+ */
+enum stoke_note {
+	STOKE_NOTE_NONE = 0,
+	/* Interpreted code: the Method's address / 8 in 44 bits, then 16 bits of bytecode index,
+	 * 0xffff when that is not known. */
+	STOKE_NOTE_METHOD = 8,
+	STOKE_NOTE_GAP = 9, /* frames are missing between it and the next: enum stoke_gap */
+};
+
+enum stoke_gap {
+	STOKE_GAP_CONTINUATION = 1, /* a virtual thread's callers are not on the stack, but in the
+				       heap */
+};
+
+#define STOKE_NO_ADDRESS	(~0ull)
+#define STOKE_NO_BYTECODE_INDEX 0xffff
+
+static inline enum stoke_note stoke_note_of(__u64 word)
+{
+	__u32 kind = word >> 60;
+
+	return kind == STOKE_NOTE_METHOD || kind == STOKE_NOTE_GAP ? (enum stoke_note)kind
+								   : STOKE_NOTE_NONE;
+}
+
+static inline __u64 stoke_note_method(__u64 word)
+{
+	return (word >> 16 & ((1ull << 44) - 1)) << 3;
+}
+
+static inline __u32 stoke_note_index(__u64 word)
+{
+	return word & 0xffff;
+}
+
+/* A sample. Followed by nr_kernel addresses and then nr_user words, innermost first: __u64 each. */
 struct stoke_sample {
 	__u16 type; /* STOKE_RECORD_SAMPLE */
 	__u8 walk_end; /* enum stoke_walk_end */
 	__u8 flags; /* STOKE_SAMPLE_* */
-	__u16 nr_kernel, nr_user;
+	__u16 nr_kernel, nr_user; /* words: user frames, and notes on them */
 	__u64 time_ns; /* bpf_ktime_get_ns(): CLOCK_MONOTONIC */
 	__u64 weight; /* period in force: ns for cpu-clock, else events */
 	__u64 start_ns; /* group_leader->start_boottime: which incarnation of the pid */

@@ -9,6 +9,7 @@
  */
 
 #include "bpf/event.h"
+#include "bpf/javavm.h"
 #include "bpf/kernel.h"
 #include "bpf/table.h"
 
@@ -69,6 +70,15 @@ struct {
 	__type(key, __u32);
 	__type(value, struct stoke_mapping);
 } mappings SEC(".maps");
+
+/* Java VMs, by the index that their spaces hold. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, STOKE_MAX_JAVAS);
+	__type(key, __u32);
+	__type(value, struct stoke_java);
+} javas SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);

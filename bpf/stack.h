@@ -41,10 +41,10 @@ static __always_inline const struct stoke_rule *walk_rule_at(const struct walk *
 	return bpf_map_lookup_elem(&rules, &index);
 }
 
-#include "bpf/walk.h"
+#include "bpf/java.h"
 
-/* Twice what can be needed, so that a mask proves every index. */
-#define FRAME_SLOTS 2048
+/* Kernel frames, then words of the user part. */
+#define FRAME_SLOTS (STOKE_MAX_KERNEL_FRAMES + STOKE_MAX_USER_WORDS)
 
 #define URGENT_INTERVAL_NS 20000000ull
 /* Copies for walks that a guess led astray, perhaps each time: not for every sample. */
@@ -54,12 +54,12 @@ static __always_inline const struct stoke_rule *walk_rule_at(const struct walk *
 #define STEPS 32
 
 _Static_assert(STOKE_MAX_USER_FRAMES % STEPS == 0, "rounds of steps must make a whole walk");
-_Static_assert(STOKE_MAX_USER_FRAMES + STOKE_MAX_KERNEL_FRAMES < FRAME_SLOTS, "frames must fit");
 
 struct scratch {
 	struct walk walk;
+	struct java java;
 	__u32 nr_kernel;
-	__u32 unused;
+	__u32 nr_user; /* words */
 	__u64 urged_ns; /* when user space was last woken for want of tables */
 	__u64 copied_ns; /* when a walk that went astray was last copied */
 	__u64 registers[WALK_REGISTERS]; /* of the interrupted frame */
@@ -99,19 +99,52 @@ static __always_inline struct scratch *scratch_get(void)
  * number. */
 #define argument_used(argument) asm volatile("" : : "r"(argument))
 
+static __always_inline void put_word(struct scratch *scratch, __u64 word)
+{
+	__u64 index = scratch->nr_kernel + scratch->nr_user;
+
+	barrier_var(index);
+	if (index >= FRAME_SLOTS)
+		return;
+	scratch->frames[index] = word;
+	scratch->nr_user++;
+}
+
 /* A function of its own, global and with a scalar argument: so the verifier looks at it once, not
  * once for each of 1024 rounds, also on 5.10. */
+__attribute__((noinline)) int stack_java(__u32 unused)
+{
+	struct scratch *scratch = scratch_get();
+	struct stoke_java *vm;
+	int r;
+
+	argument_used(unused);
+	if (!scratch)
+		return 1;
+	vm = bpf_map_lookup_elem(&javas, &scratch->java.index);
+	if (!vm)
+		return 1;
+	scratch->java.note = 0;
+	r = java_step(&scratch->walk, &scratch->java, vm);
+	if (scratch->java.note)
+		put_word(scratch, scratch->java.note);
+	return r;
+}
+
 __attribute__((noinline)) int stack_step(__u32 unused)
 {
 	struct scratch *scratch = scratch_get();
+	__u64 ip;
 
 	argument_used(unused);
 	if (!scratch)
 		return 1;
 	/* Whoever reads them takes one off all but the first, as off return addresses: an
 	 * interrupted frame's address would then be the one before. */
-	scratch->frames[(scratch->nr_kernel + scratch->walk.nr - 1) & (FRAME_SLOTS - 1)] =
-		scratch->walk.ip + (scratch->walk.interrupted && scratch->walk.nr > 1);
+	ip = scratch->walk.ip + (scratch->walk.interrupted && scratch->walk.nr > 1);
+	put_word(scratch, stoke_note_of(ip) ? STOKE_NO_ADDRESS : ip);
+	if (java_covers(&scratch->java, scratch->walk.ip))
+		return stack_java(0);
 	return walk_step(&scratch->walk);
 }
 
@@ -230,19 +263,27 @@ static __always_inline enum stoke_walk_end user_registers(struct task_struct *ta
 /* By the tables of the process, if it has any that are of this address space: an exec makes another
  * one before user space knows. */
 static __always_inline void walk_choose(
-	struct walk *walk, struct task_struct *task, struct stoke_sample *sample)
+	struct walk *walk, struct java *java, struct task_struct *task, struct stoke_sample *sample)
 {
 	struct stoke_space *space = bpf_map_lookup_elem(&spaces, &sample->pid);
+	struct stoke_java *vm;
+	__u32 index;
 
 	walk_begin(walk, sample->ip, sample->sp, sample->fp);
+	java_begin(java);
 	walk->known = 1;
 	sample->memory = (__u64)BPF_CORE_READ(task, mm);
 	if (!space)
 		return;
 	if (!space->memory)
 		space->memory = sample->memory; /* read before anything of it was sampled */
-	if (space->memory == sample->memory && walk_use(walk, space))
-		sample->generation = space->generation;
+	if (space->memory != sample->memory || !walk_use(walk, space))
+		return;
+	sample->generation = space->generation;
+	index = walk->java - 1;
+	vm = walk->java ? bpf_map_lookup_elem(&javas, &index) : NULL;
+	if (vm)
+		java_use(java, vm, index);
 }
 
 static __always_inline void capture_kernel(void *ctx, struct scratch *scratch)
@@ -277,8 +318,7 @@ static __always_inline int is_urgent(struct scratch *scratch)
 static __always_inline void emit(struct scratch *scratch, __u32 cpu)
 {
 	void *ring = ring_of(cpu);
-	__u32 nr;
-	__u64 flags = BPF_RB_NO_WAKEUP;
+	__u64 flags = BPF_RB_NO_WAKEUP, nr;
 
 	if (!ring) {
 		count_loss(busy);
@@ -286,13 +326,13 @@ static __always_inline void emit(struct scratch *scratch, __u32 cpu)
 	}
 	nr = scratch->sample.nr_kernel + scratch->sample.nr_user;
 	barrier_var(nr);
-	nr &= FRAME_SLOTS - 1;
-	barrier_var(nr);
+	if (nr > FRAME_SLOTS)
+		return; /* never: put_word() */
 	/* A wake-up a sample would cost more than the sample: the reader comes by itself, unless
 	 * the ring fills faster than that. */
 	if (bpf_ringbuf_query(ring, BPF_RB_AVAIL_DATA) > config.wake_bytes || is_urgent(scratch))
 		flags = BPF_RB_FORCE_WAKEUP;
-	if (bpf_ringbuf_output(ring, &scratch->sample, sizeof(scratch->sample) + nr * 8ull, flags))
+	if (bpf_ringbuf_output(ring, &scratch->sample, sizeof(scratch->sample) + nr * 8, flags))
 		count_loss(ring);
 }
 
@@ -309,10 +349,10 @@ static __always_inline void capture_user(struct scratch *scratch, struct task_st
 		return;
 	}
 	registers_copy(scratch->registers, scratch->walk.registers);
-	walk_choose(&scratch->walk, task, sample);
+	walk_choose(&scratch->walk, &scratch->java, task, sample);
 	if (config.tables && !sample->generation && stack_copy(0)) {
-		scratch->frames[scratch->nr_kernel & (FRAME_SLOTS - 1)] = sample->ip;
-		sample->nr_user = 1;
+		put_word(scratch, sample->ip);
+		sample->nr_user = scratch->nr_user;
 		sample->walk_end = STOKE_WALK_PENDING;
 		return;
 	}
@@ -320,9 +360,10 @@ static __always_inline void capture_user(struct scratch *scratch, struct task_st
 	for (int i = 0; i < STOKE_MAX_USER_FRAMES / STEPS; i++)
 		if (stack_steps(0))
 			break;
-	sample->nr_user = scratch->walk.nr;
+	sample->nr_user = scratch->nr_user;
 	sample->walk_end = scratch->walk.end;
-	if (!sample->generation)
+	/* A copy of the stack says nothing of a Java VM's code. */
+	if (!sample->generation || scratch->java.size)
 		return;
 	if (sample->walk_end == STOKE_WALK_PENDING) {
 		stack_copy(0);
@@ -359,7 +400,7 @@ static __always_inline void sample_take(void *ctx, struct task_struct *task,
 	bpf_get_current_comm(sample->comm, sizeof(sample->comm));
 
 	sample->walk_end = user_registers(task, interrupted, sample, &scratch->walk, &walk);
-	scratch->nr_kernel = 0;
+	scratch->nr_kernel = scratch->nr_user = 0;
 	capture_kernel(ctx, scratch);
 	sample->nr_kernel = scratch->nr_kernel;
 	if (walk && config.user)

@@ -53,7 +53,9 @@ struct stoke_rule {
 };
 
 enum stoke_mapping_kind {
-	STOKE_MAPPING_HEAD = 0, /* start: the generation of the slice. Not an address */
+	/* start: the generation of the slice, not an address. page: 1 + index of the process's
+	 * struct stoke_java (javavm.h); 0: none is known. It may become known later. */
+	STOKE_MAPPING_HEAD = 0,
 	STOKE_MAPPING_TABLE = 1, /* rows say how to step; frame pointers where they say nothing */
 	STOKE_MAPPING_PENDING = 2, /* rows are being made */
 	STOKE_MAPPING_BARE = 3, /* a file that says nothing of its frames */

@@ -54,6 +54,8 @@ struct walk {
 	/* The mapping where the last frame was. */
 	__u32 kind, page, first_page, nr_pages;
 	__u32 guessed; /* a frame pointer led here, not a rule */
+	__u32 java; /* 1 + index of the Java VM of this process (java.h); 0: none known */
+	__u32 unused;
 	__u64 start, size, bias;
 	__u64 registers[WALK_REGISTERS];
 };
@@ -71,6 +73,7 @@ walk_inline void walk_begin(struct walk *walk, __u64 ip, __u64 sp, __u64 fp)
 	walk->narrow = 0;
 	walk->first = 0;
 	walk->nr_mappings = 0;
+	walk->java = 0;
 	walk->interrupted = 1;
 	walk->known = 0;
 	walk->lost = 0;
@@ -94,6 +97,7 @@ walk_inline int walk_use(struct walk *walk, const struct stoke_space *space)
 		return 0;
 	walk->first = first + 1;
 	walk->nr_mappings = space->nr;
+	walk->java = *(const volatile __u32 *)&head->page;
 	return 1;
 }
 
@@ -404,15 +408,21 @@ walk_inline int walk_by_table(struct walk *walk)
 	return walk_by_rule(walk, &rule->rule);
 }
 
+/* One frame more, unless that is too many. */
+walk_inline int walk_count(struct walk *walk)
+{
+	if (walk->nr >= STOKE_MAX_USER_FRAMES)
+		return walk_stop(walk, STOKE_WALK_DEPTH);
+	walk->nr++;
+	return 0;
+}
+
 /* Moves on to the caller. 0: walk->ip is it; 1: there is none, walk->end says why. */
 walk_inline int walk_step(struct walk *walk)
 {
 	if (walk->nr_mappings ? walk_by_table(walk) : walk_by_frame_pointer(walk))
 		return 1;
-	if (walk->nr >= STOKE_MAX_USER_FRAMES)
-		return walk_stop(walk, STOKE_WALK_DEPTH);
-	walk->nr++;
-	return 0;
+	return walk_count(walk);
 }
 
 #endif

@@ -21,7 +21,7 @@
 #define READING_INTERVAL_NS 1000000000ull
 #define MAX_SEEN_STACKS	    65536
 /* Leaf side first while it grows: kernel, user, and a mark. */
-#define MAX_PLACES (STOKE_MAX_KERNEL_FRAMES + STOKE_MAX_USER_FRAMES + 2)
+#define MAX_PLACES (STOKE_MAX_KERNEL_FRAMES + STOKE_MAX_USER_WORDS + 2)
 
 /* What this process incarnation has generated; index: code_of. */
 struct code {
@@ -239,6 +239,12 @@ static int end_user(
 			return ends_bare(&assembler->ends,
 				processes_module(assembler->processes, last), &sampled->end);
 		return 0;
+	case STOKE_WALK_NO_CODE:
+		return ends_named(
+			&assembler->ends, "[gap: Java code without a header]", &sampled->end);
+	case STOKE_WALK_NO_RETURN:
+		return ends_named(&assembler->ends, "[gap: no return address in a Java frame]",
+			&sampled->end);
 	default:
 		/* Frame pointer 0 alone proves nothing: code without frame pointers may hold a 0
 		 * there. */
@@ -246,6 +252,25 @@ static int end_user(
 			sampled->end = STACK_BROKEN;
 		return 0;
 	}
+}
+
+/* What a walk noted on the frame before. */
+static int place_note(struct assembler *assembler, struct sampled *sampled, uint64_t note)
+{
+	static const char gap[] = "[gap: frames of a virtual thread in the heap]";
+	struct place *last = &assembler->places[sampled->nr_places - 1];
+	uint32_t frame;
+	int r;
+
+	if (stoke_note_of(note) == STOKE_NOTE_METHOD) {
+		last->note = note;
+		return 0;
+	}
+	r = profile_named_frame(assembler->profile, gap, sizeof(gap) - 1, FUNCTION_MARK, &frame);
+	if (r < 0)
+		return r;
+	assembler->places[sampled->nr_places++] = (struct place){.frame = frame};
+	return 0;
 }
 
 /* User frames from leaf to root; sets end when the stack turns out to be whole or broken. */
@@ -260,9 +285,16 @@ static int place_user(struct assembler *assembler, struct sampled *sampled)
 		/* A return address belongs to the call before it, which may be a function's last.
 		 */
 		uint64_t address = frames[i] - (i ? 1 : 0), offset;
-		const struct mapping *mapping = locate(assembler, sampled, address);
+		const struct mapping *mapping;
 		uint32_t module, frame;
 
+		if (stoke_note_of(frames[i])) {
+			r = place_note(assembler, sampled, frames[i]);
+			if (r < 0)
+				return r;
+			continue;
+		}
+		mapping = locate(assembler, sampled, address);
 		if (!mapping) {
 			sampled->end = root == ROOT_NONE ? STACK_BROKEN : STACK_WHOLE;
 			return 0;
@@ -379,17 +411,21 @@ static int find_code(struct assembler *assembler, struct process *process, struc
 static int name_places(struct assembler *assembler, struct generated *generated, uint64_t time_ns,
 	struct place *places, size_t nr)
 {
+	int waits = 0;
+
 	for (size_t i = 0; i < nr; i++) {
 		int r;
 
 		if (places[i].frame)
 			continue;
-		r = generated_frame(generated, assembler->profile, time_ns, places[i].address,
-			&places[i].frame);
-		if (r < 0)
+		r = generated_frame(
+			generated, assembler->profile, time_ns, &places[i], &places[i].frame);
+		/* Others need not wait: interpreted methods are best named while they are there. */
+		waits |= r == -EAGAIN;
+		if (r < 0 && r != -EAGAIN)
 			return r;
 	}
-	return 0;
+	return waits ? -EAGAIN : 0;
 }
 
 static int add_generated(struct assembler *assembler, struct sampled *sampled)

@@ -237,10 +237,16 @@ int sample_decode(const void *record, size_t size, struct item *ret)
 	if (size < sizeof(*sample) || sample->type != STOKE_RECORD_SAMPLE)
 		return -EBADMSG;
 	frames = (size_t)sample->nr_kernel + sample->nr_user;
-	if (sample->nr_kernel > STOKE_MAX_KERNEL_FRAMES ||
-		sample->nr_user > STOKE_MAX_USER_FRAMES ||
+	if (sample->nr_kernel > STOKE_MAX_KERNEL_FRAMES || sample->nr_user > STOKE_MAX_USER_WORDS ||
 		size - sizeof(*sample) < frames * sizeof(uint64_t))
 		return -EBADMSG;
+	/* A note is on the address before it. */
+	for (size_t i = 0; i < sample->nr_user; i++) {
+		const uint64_t *word = (const uint64_t *)(sample + 1) + sample->nr_kernel + i;
+
+		if (stoke_note_of(*word) && (!i || stoke_note_of(word[-1])))
+			return -EBADMSG;
+	}
 	*ret = (struct item){
 		.kind = ITEM_SAMPLE,
 		.time_ns = sample->time_ns,

@@ -68,17 +68,11 @@ enum root_kind ends_root(
 	return (enum root_kind)(ends->roots[frame] - 1);
 }
 
-int ends_bare(struct ends *ends, const struct module *module, uint32_t *ret)
+int ends_named(struct ends *ends, const char *name, uint32_t *ret)
 {
-	const char *slash = module->path ? strrchr(module->path, '/') : NULL;
-	char name[FILE_NAME_BYTES + 32];
 	uint32_t node;
 	int r;
 
-	(void)snprintf(name, sizeof(name), "[no unwind info: %.*s]", FILE_NAME_BYTES,
-		slash	       ? slash + 1
-		: module->path ? module->path
-			       : "?"); /* cut when too long */
 	r = mark_node(ends, name, &node);
 	if (r < 0)
 		return r;
@@ -94,6 +88,18 @@ int ends_bare(struct ends *ends, const struct module *module, uint32_t *ret)
 	*ret = (uint32_t)ends->nr_marks;
 	ends->marks[ends->nr_marks++] = node;
 	return 0;
+}
+
+int ends_bare(struct ends *ends, const struct module *module, uint32_t *ret)
+{
+	const char *slash = module->path ? strrchr(module->path, '/') : NULL;
+	char name[FILE_NAME_BYTES + 32];
+
+	(void)snprintf(name, sizeof(name), "[no unwind info: %.*s]", FILE_NAME_BYTES,
+		slash	       ? slash + 1
+		: module->path ? module->path
+			       : "?"); /* cut when too long */
+	return ends_named(ends, name, ret);
 }
 
 uint32_t ends_node(const struct ends *ends, uint32_t end)

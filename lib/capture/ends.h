@@ -41,6 +41,8 @@ enum root_kind ends_root(
 	struct ends *ends, uint32_t frame, const struct module *module, uint64_t return_offset);
 /* The end for stacks that stop in this file, as it has no unwind information. 0, -errno. */
 int ends_bare(struct ends *ends, const struct module *module, uint32_t *ret);
+/* The end for stacks that stop for a reason which that name tells. */
+int ends_named(struct ends *ends, const char *name, uint32_t *ret);
 
 uint32_t ends_node(const struct ends *ends, uint32_t end);
 void ends_count(struct ends *ends, uint32_t end);

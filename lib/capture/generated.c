@@ -13,10 +13,12 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "bpf/event.h"
 
 struct nameless {
 	uint32_t frame;
-	uint64_t time_ns, address;
+	uint64_t time_ns;
+	struct place place;
 };
 
 struct claim {
@@ -70,10 +72,24 @@ void generated_free(struct generated *generated)
 
 /* In order of priority: the first runtime that knows decides; one without a reading makes it wait.
  */
-static int lookup(
-	const struct generated *generated, uint64_t time_ns, uint64_t address, struct symbol *ret)
+static int ask(const struct runtime *runtime, void *state, uint64_t time_ns,
+	const struct place *place, struct symbol *ret)
 {
 	const struct span when = {time_ns, time_ns};
+
+	int n = 0;
+
+	if (place->note && runtime->lookup_method)
+		n = runtime->lookup_method(state, when, stoke_note_method(place->note),
+			stoke_note_index(place->note), ret, 1);
+	if (n != 0)
+		return n;
+	return runtime->lookup(state, when, place->address, ret, 1);
+}
+
+static int lookup(const struct generated *generated, uint64_t time_ns, const struct place *place,
+	struct symbol *ret)
+{
 	int wait = generated->last_reading_ns < time_ns;
 
 	for (size_t i = 0; i < nr_runtimes; i++) {
@@ -81,7 +97,7 @@ static int lookup(
 
 		if (!generated->claims[i].claimed)
 			continue;
-		n = runtimes[i]->lookup(generated->claims[i].state, when, address, ret, 1);
+		n = ask(runtimes[i], generated->claims[i].state, time_ns, place, ret);
 		if (n == -EAGAIN)
 			wait = 1;
 		else if (n != 0)
@@ -91,7 +107,7 @@ static int lookup(
 }
 
 static int remember_nameless(
-	struct generated *generated, uint32_t frame, uint64_t time_ns, uint64_t address)
+	struct generated *generated, uint32_t frame, uint64_t time_ns, const struct place *place)
 {
 	int r;
 
@@ -106,28 +122,28 @@ static int remember_nameless(
 	generated->nameless[generated->nr_nameless++] = (struct nameless){
 		.frame = frame,
 		.time_ns = time_ns,
-		.address = address,
+		.place = *place,
 	};
 	return 0;
 }
 
 int generated_frame(struct generated *generated, struct stoke_profile *profile, uint64_t time_ns,
-	uint64_t address, uint32_t *ret)
+	const struct place *place, uint32_t *ret)
 {
-	struct frame key = {.address = address, .module = generated->module};
+	struct frame key = {.address = place->address, .module = generated->module};
 	struct symbol symbol;
 	uint32_t file = 0;
 	size_t before = profile->nr_frames;
 	int n, r;
 
-	n = lookup(generated, time_ns, address, &symbol);
+	n = lookup(generated, time_ns, place, &symbol);
 	if (n == -EAGAIN)
 		return n;
 	if (n == 0) {
 		r = profile_frame(profile, &key, ret);
 		if (r < 0 || profile->nr_frames == before)
 			return r;
-		return remember_nameless(generated, *ret, time_ns, address);
+		return remember_nameless(generated, *ret, time_ns, place);
 	}
 	if (n == -ESTALE) {
 		generated->nr_stale++;
@@ -206,7 +222,7 @@ static int ask_nameless_again(struct generated *generated, struct stoke_profile 
 	for (size_t i = 0; i < generated->nr_nameless; i++) {
 		struct nameless *nameless = &generated->nameless[i];
 		struct symbol symbol;
-		int n = lookup(generated, nameless->time_ns, nameless->address, &symbol);
+		int n = lookup(generated, nameless->time_ns, &nameless->place, &symbol);
 
 		if (n == -ESTALE)
 			generated->nr_stale++;

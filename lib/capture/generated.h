@@ -16,6 +16,7 @@
 /* One frame of a located stack. frame 0: generated code, to be named by address. */
 struct place {
 	uint64_t address;
+	uint64_t note; /* of kind STOKE_NOTE_METHOD (bpf/event.h): interpreted there; 0: none */
 	uint32_t frame; /* of the profile */
 	uint32_t unused;
 };
@@ -34,12 +35,12 @@ int generated_new(const struct host *host, struct generated **ret);
 void generated_free(struct generated *generated);
 
 /*
- * The frame of an address at a time. 0 and *ret, which may be a nameless frame (nobody owned it at
+ * The frame of a place at a time. 0 and *ret, which may be a nameless frame (nobody owned it at
  * the first reading since: asked again at each later one); -EAGAIN: no reading since then yet.
  * Stale frames are counted.
  */
 int generated_frame(struct generated *generated, struct stoke_profile *profile, uint64_t time_ns,
-	uint64_t address, uint32_t *ret);
+	const struct place *place, uint32_t *ret);
 
 /* Puts a sample aside until the next reading. */
 int generated_wait(

@@ -109,6 +109,8 @@ static int open_unwinder(struct stoke_recorder *recorder)
 			.max_mappings = tables->max_mappings,
 			.set = tables_set_space,
 			.arg = recorder->tables});
+	if (r == 0)
+		r = unwinder_attach_java(recorder->unwinder, tables->javas, tables->max_javas);
 	/* A held command is not yet what it will be; and of a whole machine most are idle. */
 	if (recorder->options.command_is_target || (recorder->options.flags & STOKE_ALL_CPUS))
 		return r;

@@ -140,8 +140,10 @@ static void walk_all(struct rewalk *rewalk, const struct stoke_sample *record)
 	walk->known = 1;
 	walk->nr_mappings = (uint32_t)rewalk->view.nr;
 	do {
+		uint64_t ip = walk->ip + (walk->interrupted && walk->nr > 1);
+
 		/* As the kernel's part does: readers take one off all but the first. */
-		frames[walk->nr - 1] = walk->ip + (walk->interrupted && walk->nr > 1);
+		frames[walk->nr - 1] = stoke_note_of(ip) ? STOKE_NO_ADDRESS : ip;
 	} while (!walk_step(walk));
 	/* Deeper than was copied. */
 	if (walk->end == STOKE_WALK_UNREADABLE && rewalk->copy->bytes == STOKE_COPY_BYTES)

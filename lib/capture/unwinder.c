@@ -14,6 +14,7 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "capture/bodies.h"
+#include "capture/javavm.h"
 #include "capture/rewalk.h"
 #include "capture/slices.h"
 #include "capture/walkable.h"
@@ -41,6 +42,7 @@ struct unwinder {
 	struct bodies *bodies;
 	struct ground ground; /* the three above */
 	struct rewalk *rewalk;
+	struct javavms *javavms; /* NULL: walks know of none */
 	struct slices slices;
 	struct followed *slots; /* by pid, open addressing */
 	size_t nr_slots, nr; /* a power of two */
@@ -86,12 +88,18 @@ int unwinder_attach(struct unwinder *unwinder, const struct store_memory *store,
 	return rewalk_new(&unwinder->ground, &unwinder->rewalk);
 }
 
+int unwinder_attach_java(struct unwinder *unwinder, struct stoke_java *javas, size_t nr)
+{
+	return javavms_new(javas, nr, &unwinder->javavms);
+}
+
 void unwinder_free(struct unwinder *unwinder)
 {
 	if (!unwinder)
 		return;
 	rewalk_free(unwinder->rewalk);
 	bodies_free(unwinder->bodies);
+	javavms_free(unwinder->javavms);
 	publisher_free(unwinder->publisher);
 	store_free(unwinder->store);
 	slices_done(&unwinder->slices);
@@ -174,6 +182,8 @@ static void unpublish(struct unwinder *unwinder, struct followed *followed, uint
 	if (!followed->generation)
 		return;
 	publisher_drop(unwinder->publisher, (uint32_t)followed->pid, now_ns);
+	if (unwinder->javavms)
+		javavms_forget(unwinder->javavms, followed->pid, now_ns);
 	slices_leave(&unwinder->slices, followed->generation, now_ns);
 	followed->generation = 0;
 	followed->memory = 0;
@@ -306,6 +316,32 @@ int unwinder_note(struct unwinder *unwinder, const struct item *item)
 	return 0;
 }
 
+/* Code that a Java VM makes is walked by what the VM itself knows of it. */
+static int publish_java(
+	struct unwinder *unwinder, pid_t pid, const struct slice_copy *slice, uint64_t now_ns)
+{
+	uint32_t java = 0;
+	int r;
+
+	if (!unwinder->javavms)
+		return 0;
+	r = javavms_read(unwinder->javavms, unwinder->processes, pid, slice->mappings, slice->nr,
+		now_ns, &java);
+	if (r == 0)
+		publisher_java(unwinder->publisher, (uint32_t)pid, java);
+	return r;
+}
+
+/* VMs that were only just starting. */
+static void ask_javavms(struct unwinder *unwinder, uint64_t now_ns)
+{
+	uint32_t java;
+	pid_t pid;
+
+	while (unwinder->javavms && (pid = javavms_next(unwinder->javavms, now_ns, &java)))
+		publisher_java(unwinder->publisher, (uint32_t)pid, java);
+}
+
 static int publish(struct unwinder *unwinder, struct followed *followed, struct slice_copy *slice,
 	uint64_t now_ns)
 {
@@ -330,7 +366,8 @@ static int publish(struct unwinder *unwinder, struct followed *followed, struct 
 	followed->memory = followed->asked_memory;
 	slice->generation = generation;
 	slice->pid = followed->pid;
-	return slices_add(&unwinder->slices, slice);
+	r = publish_java(unwinder, followed->pid, slice, now_ns);
+	return r < 0 ? r : slices_add(&unwinder->slices, slice);
 }
 
 /* One reading. The process may be gone. */
@@ -420,6 +457,7 @@ int unwinder_work(struct unwinder *unwinder, uint64_t now_ns)
 
 	(void)bodies_work(unwinder->bodies, 0, module_settled, unwinder);
 	look_around(unwinder);
+	ask_javavms(unwinder, now_ns);
 	slices_expire(&unwinder->slices, now_ns);
 	return r;
 }

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "bpf/event.h"
+#include "bpf/javavm.h"
 #include "capture/item.h"
 #include "capture/rewalk.h"
 #include "process/process.h"
@@ -28,6 +29,8 @@ int unwinder_prepare(struct unwinder *unwinder, pid_t pid);
 /* Where walks read; before anything below. */
 int unwinder_attach(struct unwinder *unwinder, const struct store_memory *store,
 	const struct publisher_memory *publisher);
+/* ... and where those in Java VMs do. 0, -ENOMEM. */
+int unwinder_attach_java(struct unwinder *unwinder, struct stoke_java *javas, size_t nr);
 /* Readable when unwinder_work() has something to do. */
 int unwinder_fd(const struct unwinder *unwinder);
 

@@ -21,6 +21,7 @@
 #include "base/scan.h"
 #include "hotspot/structs.h"
 #include "process/maps.h"
+#include "runtime/hotspot/interpreted.h"
 #include "runtime/hotspot/owners.h"
 
 #define MAPS_MAX_BYTES (64 * 1024 * 1024)
@@ -35,6 +36,7 @@ struct hotspot {
 	struct memory memory;
 	struct hotspot_structs structs;
 	struct owners owners;
+	struct interpreted interpreted;
 	int error; /* of the last reading, errno */
 	unsigned nr_failed; /* readings in a row */
 };
@@ -46,6 +48,7 @@ static void hotspot_close(void *state)
 	if (!hotspot)
 		return;
 	owners_done(&hotspot->owners);
+	interpreted_done(&hotspot->interpreted);
 	cleanup_close(&hotspot->pidfd);
 	free(hotspot);
 }
@@ -116,6 +119,7 @@ static int hotspot_claim(
 		return r == -EAGAIN || r == -ESRCH ? -ENOENT : explain_claim(r, process->pid, err);
 	}
 	owners_init(&hotspot->owners, &hotspot->memory, &hotspot->structs);
+	interpreted_init(&hotspot->interpreted, &hotspot->memory, &hotspot->structs);
 	*ret_state = hotspot;
 	return 0;
 }
@@ -155,6 +159,17 @@ static int hotspot_lookup(
 	return owners_lookup(&hotspot->owners, when, address, hotspot->ended, ret, max);
 }
 
+/* Who is interpreted needs no reading of the code cache. */
+static int hotspot_lookup_method(void *state, struct span when, uint64_t method, uint32_t index,
+	struct symbol *ret, size_t max)
+{
+	struct hotspot *hotspot = state;
+
+	return method && max
+		       ? interpreted_lookup(&hotspot->interpreted, method, !is_gone(hotspot), ret)
+		       : 0;
+}
+
 static void hotspot_explain(void *state, struct runtime_findings *ret)
 {
 	const struct hotspot *hotspot = state;
@@ -182,6 +197,7 @@ const struct runtime runtime_hotspot = {
 	.claim = hotspot_claim,
 	.observe = hotspot_observe,
 	.lookup = hotspot_lookup,
+	.lookup_method = hotspot_lookup_method,
 	.explain = hotspot_explain,
 	.close = hotspot_close,
 };

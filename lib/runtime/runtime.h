@@ -54,6 +54,11 @@ struct runtime {
 	 */
 	int (*lookup)(
 		void *state, struct span when, uint64_t address, struct symbol *ret, size_t max);
+	/* Same for an interpreted frame: which method (bpf/event.h: the VM's address of it), and
+	 * the index of its bytecode, STOKE_NO_BYTECODE_INDEX: not known. NULL: interprets nothing
+	 * that samples tell of. */
+	int (*lookup_method)(void *state, struct span when, uint64_t method, uint32_t index,
+		struct symbol *ret, size_t max);
 	void (*explain)(void *state, struct runtime_findings *ret);
 	void (*close)(void *state);
 };

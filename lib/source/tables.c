@@ -42,6 +42,9 @@ int tables_open(struct objects *objects, struct tables **ret)
 	if (r == 0)
 		r = map_array(objects_map(objects, "mappings"), sizeof(*tables->mappings),
 			&tables->mappings, &tables->max_mappings);
+	if (r == 0)
+		r = map_array(objects_map(objects, "javas"), sizeof(*tables->javas), &tables->javas,
+			&tables->max_javas);
 	if (r < 0) {
 		tables_close(tables);
 		return r;
@@ -65,6 +68,7 @@ void tables_close(struct tables *tables)
 	unmap(tables->rules, tables->max_rules * sizeof(*tables->rules));
 	unmap(tables->pages, tables->max_pages * sizeof(*tables->pages));
 	unmap(tables->mappings, tables->max_mappings * sizeof(*tables->mappings));
+	unmap(tables->javas, tables->max_javas * sizeof(*tables->javas));
 	free(tables);
 }
 

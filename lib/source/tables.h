@@ -5,6 +5,7 @@
 /* The memory of bpf/table.h that walks in the kernel read. Arrays are written through mappings, as
  * a call for each element would cost more, and samples. */
 
+#include "bpf/javavm.h"
 #include "bpf/table.h"
 #include "source/source.h"
 
@@ -13,7 +14,8 @@ struct tables {
 	struct stoke_rule *rules;
 	struct stoke_page *pages;
 	struct stoke_mapping *mappings;
-	size_t max_rules, max_pages, max_mappings;
+	struct stoke_java *javas;
+	size_t max_rules, max_pages, max_mappings, max_javas;
 	struct stoke_shard *shards[STOKE_MAX_SHARDS];
 	size_t nr_shards;
 };

@@ -21,6 +21,7 @@ struct hole {
 struct slice {
 	uint32_t pid; /* 0: free slot */
 	uint32_t first, nr; /* with its head */
+	uint32_t java; /* as its head says */
 };
 
 struct publisher {
@@ -187,7 +188,8 @@ static void write_slice(struct publisher *publisher, const struct slice *slice, 
 	struct stoke_mapping *to = &publisher->memory.mappings[slice->first];
 
 	memcpy(to + 1, mappings, (slice->nr - 1) * sizeof(*to));
-	to[0] = (struct stoke_mapping){.start = generation, .kind = STOKE_MAPPING_HEAD};
+	to[0] = (struct stoke_mapping){
+		.start = generation, .page = slice->java, .kind = STOKE_MAPPING_HEAD};
 }
 
 int publisher_set(struct publisher *publisher, uint32_t pid, uint64_t memory,
@@ -208,6 +210,8 @@ int publisher_set(struct publisher *publisher, uint32_t pid, uint64_t memory,
 	}
 	publisher->generation += publisher->generation == UINT32_MAX ? 2 : 1;
 	space.first = slice.first;
+	slot = slot_of(publisher, pid);
+	slice.java = slot->pid ? slot->java : 0;
 	space.generation = publisher->generation;
 	publisher->counts.mappings += nr;
 	write_slice(publisher, &slice, space.generation, mappings);
@@ -217,7 +221,6 @@ int publisher_set(struct publisher *publisher, uint32_t pid, uint64_t memory,
 		leave(publisher, &slice, now_ns); /* nobody has seen it */
 		return r == -E2BIG ? -ENOSPC : r;
 	}
-	slot = slot_of(publisher, pid);
 	if (slot->pid)
 		leave(publisher, slot, now_ns + GRACE_NS);
 	else
@@ -238,6 +241,16 @@ void publisher_drop(struct publisher *publisher, uint32_t pid, uint64_t now_ns)
 	leave(publisher, slot, now_ns + GRACE_NS);
 	forget(publisher, slot);
 	publisher->counts.spaces--;
+}
+
+void publisher_java(struct publisher *publisher, uint32_t pid, uint32_t java)
+{
+	struct slice *slot = slot_of(publisher, pid);
+
+	if (!slot->pid || slot->java == java)
+		return;
+	slot->java = java;
+	__atomic_store_n(&publisher->memory.mappings[slot->first].page, java, __ATOMIC_RELEASE);
 }
 
 static struct stoke_mapping *pending(const struct publisher *publisher, uint32_t pid, size_t i)

@@ -42,6 +42,10 @@ int publisher_set(struct publisher *publisher, uint32_t pid, uint64_t memory,
 /* It has ended, or what it had is no longer true. */
 void publisher_drop(struct publisher *publisher, uint32_t pid, uint64_t now_ns);
 
+/* The Java VM of a process: 1 + index of its struct stoke_java, 0: none. For this slice of it and
+ * those that follow. */
+void publisher_java(struct publisher *publisher, uint32_t pid, uint32_t java);
+
 /* The i-th mapping of a process, which was PENDING, has its table: rules hold from now on. */
 void publisher_upgrade(struct publisher *publisher, uint32_t pid, size_t i,
 	const struct stored *stored, uint64_t bias);

@@ -20,8 +20,8 @@ LIBRARIES = (
 
 # Headers of bpf/ that a folder of lib/ may see, written "bpf/NAME".
 BPF = {
-    "source": r"bpf/(event\.h|table\.h|.*\.skel\.h)",
-    "capture": r"bpf/(event|table|walk)\.h",
+    "source": r"bpf/(event\.h|javavm\.h|table\.h|.*\.skel\.h)",
+    "capture": r"bpf/(event|javavm|table|walk)\.h",
     "runtime": r"bpf/event\.h",
     "unwind": r"bpf/(rule|walk|table)\.h",
 }

@@ -125,13 +125,17 @@ Test(generated, a_sample_waits_for_the_first_reading_after_it)
 
 	begin(&generated, &profile);
 	fake.name = "hot";
-	cr_assert(eq(int, generated_frame(generated, profile, 100, OWNED, &frame), -EAGAIN));
+	cr_assert(eq(int,
+		generated_frame(generated, profile, 100, &(struct place){.address = OWNED}, &frame),
+		-EAGAIN));
 	cr_assert(eq(int, generated_wait(generated, &sample, &place), 0));
 	cr_assert(eq(u64, generated_waiting_since(generated), 100));
 
 	cr_assert(eq(int, read_at(generated, profile, OBSERVE_START, 200), 1));
 	cr_assert(eq(u64, generated_waiting_since(generated), 0));
-	cr_assert(eq(int, generated_frame(generated, profile, 100, OWNED, &frame), 0));
+	cr_assert(eq(int,
+		generated_frame(generated, profile, 100, &(struct place){.address = OWNED}, &frame),
+		0));
 	cr_assert(eq(str, (char *)name_of(profile, frame), "hot"));
 	end(generated, profile);
 	cr_assert(eq(int, fake.nr_closed, 1));
@@ -145,7 +149,9 @@ Test(generated, a_miss_is_asked_again_and_a_name_is_final)
 
 	begin(&generated, &profile);
 	(void)read_at(generated, profile, OBSERVE_START, 200);
-	cr_assert(eq(int, generated_frame(generated, profile, 100, OWNED, &late), 0));
+	cr_assert(eq(int,
+		generated_frame(generated, profile, 100, &(struct place){.address = OWNED}, &late),
+		0));
 	cr_assert(eq(u16, profile->frames[late].nr_functions, 0), "nobody owned it so far");
 
 	fake.name = "written_late";
@@ -155,7 +161,9 @@ Test(generated, a_miss_is_asked_again_and_a_name_is_final)
 	fake.name = "another";
 	(void)read_at(generated, profile, OBSERVE_TICK, 400);
 	cr_assert(eq(str, (char *)name_of(profile, late), "written_late"));
-	cr_assert(eq(int, generated_frame(generated, profile, 350, OWNED, &again), 0));
+	cr_assert(eq(int,
+		generated_frame(generated, profile, 350, &(struct place){.address = OWNED}, &again),
+		0));
 	cr_assert(ne(u32, again, late), "the function is part of the frame's key");
 	end(generated, profile);
 }
@@ -171,7 +179,9 @@ Test(generated, an_owner_that_changed_is_marked_and_counted)
 	fake.name = "later";
 	fake.stale = 1;
 	(void)read_at(generated, profile, OBSERVE_START, 200);
-	cr_assert(eq(int, generated_frame(generated, profile, 100, OWNED, &frame), 0));
+	cr_assert(eq(int,
+		generated_frame(generated, profile, 100, &(struct place){.address = OWNED}, &frame),
+		0));
 
 	cr_assert(eq(u16, profile->frames[frame].flags, FRAME_STALE));
 	generated_explain(generated, &findings);
@@ -191,11 +201,15 @@ Test(generated, without_a_runtime_frames_stay_nameless_after_one_reading)
 
 	begin(&generated, &profile);
 	fake.name = "hot";
-	cr_assert(eq(int, generated_frame(generated, profile, 100, OWNED, &frame), -EAGAIN));
+	cr_assert(eq(int,
+		generated_frame(generated, profile, 100, &(struct place){.address = OWNED}, &frame),
+		-EAGAIN));
 	cr_assert(eq(int,
 		generated_read(generated, &other, profile, OBSERVE_START, 200, count_takes, &taken),
 		0));
-	cr_assert(eq(int, generated_frame(generated, profile, 100, OWNED, &frame), 0));
+	cr_assert(eq(int,
+		generated_frame(generated, profile, 100, &(struct place){.address = OWNED}, &frame),
+		0));
 	cr_assert(eq(u16, profile->frames[frame].nr_functions, 0));
 	cr_assert(eq(int, fake.nr_readings, 0));
 	end(generated, profile);
