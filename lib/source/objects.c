@@ -48,6 +48,7 @@ struct objects {
 	size_t nr_loaded;
 	struct stoke_losses *losses; /* one a possible CPU: what the kernel copies out */
 	size_t nr_possible;
+	int has_tables; /* there was memory for their maps */
 };
 
 const struct bpf_object_open_opts *objects_open_options(struct objects *objects)
@@ -254,8 +255,17 @@ static void size_maps(const struct follow_bpf *follow, const struct objects_opti
 	}
 }
 
-static int load_follow(
-	struct objects *objects, const struct objects_options *options, struct stoke_error *err)
+/* Without unwind tables: the smallest maps that programs can still be loaded with. */
+static void shrink_tables(const struct follow_bpf *follow)
+{
+	(void)bpf_map__set_max_entries(follow->maps.mappings, 1);
+	(void)bpf_map__set_max_entries(follow->maps.spaces, 1);
+	(void)bpf_map__set_max_entries(follow->maps.pages, 1);
+	(void)bpf_map__set_max_entries(follow->maps.rules, 1);
+}
+
+static int load_follow(struct objects *objects, const struct objects_options *options,
+	int with_tables, struct stoke_error *err)
 {
 	struct follow_bpf *follow;
 	int follows = !options->all, r;
@@ -272,11 +282,34 @@ static int load_follow(
 	(void)bpf_program__set_autoload(
 		follow->progs.on_exit, follows && objects->config.level != 0);
 	size_maps(follow, options, &objects->config);
+	if (!with_tables)
+		shrink_tables(follow);
+	objects->has_tables = with_tables;
 	r = objects_load(objects, follow->obj, "follow", err);
 	if (r < 0)
 		return r;
 	r = follow_bpf__attach(follow);
 	return r < 0 ? refusal_explain("follow forks and execs", r, err) : 0;
+}
+
+/* The maps of unwind tables are what takes memory: where there is none for them (a container's
+ * limit, RLIMIT_MEMLOCK on older kernels), stacks go by frame pointers. */
+static int load_what_fits(
+	struct objects *objects, const struct objects_options *options, struct stoke_error *err)
+{
+	struct stoke_error ignored = {0};
+
+	if (options->user && !options->no_tables) {
+		if (load_follow(objects, options, 1, err ? err : &ignored) == 0)
+			return 0;
+		if (err && err->code != -ENOMEM && err->code != -E2BIG)
+			return err->code;
+		follow_bpf__destroy(take_pointer(objects->follow));
+		objects->nr_loaded = 0;
+		if (err)
+			*err = ignored;
+	}
+	return load_follow(objects, options, 0, err);
 }
 
 /* Without them everything works as well, later: as where "ulimit -f" holds for files in memory,
@@ -347,7 +380,7 @@ int objects_open(
 	r = find_place(objects, err);
 	if (r < 0)
 		goto fail;
-	r = load_follow(objects, options, err);
+	r = load_what_fits(objects, options, err);
 	if (r < 0)
 		goto fail;
 	r = make_rings(objects, options, err);
@@ -428,6 +461,11 @@ int objects_has_process(struct objects *objects, pid_t pid)
 	uint32_t key = (uint32_t)pid;
 
 	return bpf_map_lookup_elem(bpf_map__fd(objects->follow->maps.targets), &key, &target) == 0;
+}
+
+int objects_have_tables(const struct objects *objects)
+{
+	return objects->has_tables;
 }
 
 const struct bpf_map *objects_map(const struct objects *objects, const char *name)

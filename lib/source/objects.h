@@ -24,6 +24,8 @@ const struct stoke_config *objects_config(const struct objects *objects);
  * objects_unload(). name: for messages. On refusal the end of the verifier's log is in err. */
 int objects_load(struct objects *objects, struct bpf_object *object, const char *name,
 	struct stoke_error *err);
+/* Are the maps of unwind tables there? */
+int objects_have_tables(const struct objects *objects);
 /* A shared map, by its name in bpf/maps.h. */
 struct bpf_map;
 const struct bpf_map *objects_map(const struct objects *objects, const char *name);

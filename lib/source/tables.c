@@ -28,9 +28,12 @@ static int map_array(const struct bpf_map *map, size_t element, void *ret, size_
 
 int tables_open(struct objects *objects, struct tables **ret)
 {
-	struct tables *tables = calloc(1, sizeof(*tables));
+	struct tables *tables;
 	int r;
 
+	if (!objects_have_tables(objects))
+		return -ENOMEM;
+	tables = calloc(1, sizeof(*tables));
 	if (!tables)
 		return -ENOMEM;
 	tables->objects = objects;

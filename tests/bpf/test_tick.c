@@ -17,6 +17,7 @@
 #include "process/host.h"
 #include "source/perf.h"
 #include "source/source.h"
+#include "source/tables.h"
 #include "unit/test.h"
 
 #define MAX_RANGES 8
@@ -645,4 +646,55 @@ Test(tick, costs_less_than_the_time_of_a_read)
 	cr_assert(lt(u64, lost.run_ns, session.nr * 50000ull));
 	forget(&known);
 	close_session(&session);
+}
+
+static struct objects *open_objects(struct objects_options options)
+{
+	static const unsigned cpu = 0;
+	struct stoke_error err = {0};
+	struct objects *objects = NULL;
+	int r;
+
+	options.user = 1;
+	options.cpus = &cpu;
+	options.nr_cpus = 1;
+	r = objects_open(&options, &objects, &err);
+	if (r == -EPERM && !getenv("STOKE_REQUIRE_BPF"))
+		cr_skip("%s", err.text);
+	cr_assert(eq(int, r, 0), "%s", err.text);
+	return objects;
+}
+
+Test(tick, has_memory_for_unwind_tables_that_user_space_writes)
+{
+	struct objects *objects = open_objects((struct objects_options){.all = 1});
+	struct stoke_space space = {.nr = 1, .generation = 7};
+	struct tables *tables = NULL;
+
+	cr_assert(eq(int, tables_open(objects, &tables), 0));
+	cr_assert(eq(sz, tables->max_rules, STOKE_MAX_RULES));
+	cr_assert(eq(sz, tables->max_pages, STOKE_MAX_PAGES));
+	cr_assert(eq(sz, tables->max_mappings, STOKE_MAX_MAPPINGS_ALL));
+	tables->rules[STOKE_MAX_RULES - 1].rule.cfa = UNWIND_CFA_STOP;
+	tables->pages[STOKE_MAX_PAGES - 1].nr = 1;
+	tables->mappings[STOKE_MAX_MAPPINGS_ALL - 1].start = 1;
+	cr_assert(eq(ptr, tables_shard(tables, 1), NULL), "in their order only");
+	cr_assert(ne(ptr, tables_shard(tables, 0), NULL));
+	cr_assert(eq(ptr, tables_shard(tables, 0), NULL), "each once");
+	tables->shards[0]->rows[STOKE_SHARD_ROWS - 1] = 1;
+	cr_assert(eq(int, tables_set_space(tables, 4242, &space), 0));
+	cr_assert(eq(int, tables_set_space(tables, 4242, NULL), 0));
+	cr_assert(eq(int, tables_set_space(tables, 4242, NULL), -ENOENT));
+	tables_close(tables);
+	objects_close(objects);
+}
+
+Test(tick, goes_without_unwind_tables_where_there_is_no_memory_for_them)
+{
+	struct objects *objects = open_objects((struct objects_options){.all = 1, .no_tables = 1});
+	struct tables *tables = NULL;
+
+	cr_assert(eq(int, tables_open(objects, &tables), -ENOMEM));
+	cr_assert(eq(ptr, tables, NULL));
+	objects_close(objects);
 }
