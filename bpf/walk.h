@@ -395,8 +395,9 @@ walk_inline int walk_by_table(struct walk *walk)
 		walk->size = 0;
 		return walk_stop(walk, STOKE_WALK_NO_MAPPING);
 	}
-	/* A guess might look right and leave callers out; the table will tell. */
-	if (walk->kind == STOKE_MAPPING_PENDING)
+	/* A guess might look right and leave callers out; the table will tell. But no walk over a
+	 * copy gets through Java code, and libjvm.so, the largest, is built with frame pointers. */
+	if (walk->kind == STOKE_MAPPING_PENDING && !walk->java)
 		return walk_stop(walk, STOKE_WALK_PENDING);
 	if (walk->kind == STOKE_MAPPING_TABLE)
 		rule = walk_find_rule(walk, address);
