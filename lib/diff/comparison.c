@@ -202,16 +202,18 @@ static int compare(struct stoke_comparison *comparison, const struct stoke_profi
 		r = rename_all(comparison, profile, err);
 	if (r < 0)
 		return r;
-	comparable_rely_on(
-		comparison->comparable, comparison->profile); /* the other is the caller's */
 	comparison->value = value_counted(comparison->profile);
 	if (!(comparison->options.flags & STOKE_JVM_THREADS))
 		r = separate_runtimes(comparison->profile, comparison->nr_before);
 	if (r < 0)
 		return fail(err, r, "cannot part the JVM's threads: %s", strerror(-r));
 	r = count(comparison, err);
-	if (r >= 0)
-		r = weigh(comparison, err);
+	if (r < 0)
+		return r;
+	/* The other profile is the caller's. Only now, since names of groups and threads that were
+	 * added above may have moved this one's strings. */
+	comparable_rely_on(comparison->comparable, comparison->profile);
+	r = weigh(comparison, err);
 	if (r < 0)
 		return r;
 	r = look_for_cause(comparison);

@@ -235,3 +235,25 @@ Test(comparison, outlives_the_profile)
 	cr_assert(eq(str, (char *)comparison->comparable->sides[0].event, "cpu-clock"));
 	stoke_comparison_free(comparison);
 }
+
+/* Names of groups are added while functions are counted; with this many the strings must move. */
+Test(comparison, what_is_said_of_sides_survives_many_names)
+{
+	enum { LINE = 64, MOST = 20000 };
+	char *text = calloc(MOST + 1, LINE);
+	struct stoke_profile *profile;
+	struct stoke_comparison *comparison;
+	size_t size = 0;
+
+	for (unsigned i = 0; i < MOST; i++)
+		size += (size_t)snprintf(
+			text + size, LINE, "com.some%u.other%u.Thing.run_[j] 10\n", i, i);
+	profile = sides(text, text);
+	for (uint32_t run = 0; run < 2; run++)
+		cr_assert(zero(int, profile_fact(profile, run, "jvm", "17.0.15+6")));
+	comparison = compare(profile, NULL);
+	cr_assert(eq(str, (char *)comparison->comparable->sides[1].jvm, "17.0.15+6"));
+	stoke_comparison_free(comparison);
+	stoke_profile_free(profile);
+	free(text);
+}
