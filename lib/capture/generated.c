@@ -14,6 +14,9 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "bpf/event.h"
+#include "capture/named.h"
+
+#define MAX_SYMBOLS 64 /* inlined into each other at one address */
 
 struct nameless {
 	uint32_t frame;
@@ -37,6 +40,7 @@ struct generated {
 	uint64_t waiting_since_ns;
 	struct nameless *nameless;
 	size_t nr_nameless, nameless_capacity;
+	struct named named;
 	uint64_t nr_stale;
 };
 
@@ -67,6 +71,7 @@ void generated_free(struct generated *generated)
 	free(generated->claims);
 	free(generated->waiting);
 	free(generated->nameless);
+	named_forget(&generated->named);
 	free(generated);
 }
 
@@ -81,10 +86,10 @@ static int ask(const struct runtime *runtime, void *state, uint64_t time_ns,
 
 	if (place->note && runtime->lookup_method)
 		n = runtime->lookup_method(state, when, stoke_note_method(place->note),
-			stoke_note_index(place->note), ret, 1);
+			stoke_note_index(place->note), ret, MAX_SYMBOLS);
 	if (n != 0)
 		return n;
-	return runtime->lookup(state, when, place->address, ret, 1);
+	return runtime->lookup(state, when, place->address, ret, MAX_SYMBOLS);
 }
 
 static int lookup(const struct generated *generated, uint64_t time_ns, const struct place *place,
@@ -131,12 +136,11 @@ int generated_frame(struct generated *generated, struct stoke_profile *profile, 
 	const struct place *place, uint32_t *ret)
 {
 	struct frame key = {.address = place->address, .module = generated->module};
-	struct symbol symbol;
-	uint32_t file = 0;
+	struct symbol symbols[MAX_SYMBOLS];
 	size_t before = profile->nr_frames;
 	int n, r;
 
-	n = lookup(generated, time_ns, place, &symbol);
+	n = lookup(generated, time_ns, place, symbols);
 	if (n == -EAGAIN)
 		return n;
 	if (n == 0) {
@@ -151,18 +155,7 @@ int generated_frame(struct generated *generated, struct stoke_profile *profile, 
 	} else if (n < 0) {
 		return n;
 	}
-	if (symbol.file) {
-		r = profile_string(profile, symbol.file, symbol.file_size, &file);
-		if (r < 0)
-			return r;
-	}
-	r = profile_function(
-		profile, symbol.name, symbol.name_size, symbol.kind, file, 0, &key.function);
-	if (r < 0)
-		return r;
-	key.nr_functions = 1;
-	key.line = symbol.line;
-	return profile_frame(profile, &key, ret);
+	return named_frame(&generated->named, profile, &key, symbols, n > 0 ? (size_t)n : 1, ret);
 }
 
 int generated_wait(
@@ -221,13 +214,14 @@ static int ask_nameless_again(struct generated *generated, struct stoke_profile 
 
 	for (size_t i = 0; i < generated->nr_nameless; i++) {
 		struct nameless *nameless = &generated->nameless[i];
-		struct symbol symbol;
-		int n = lookup(generated, nameless->time_ns, &nameless->place, &symbol);
+		struct symbol symbols[MAX_SYMBOLS];
+		int n = lookup(generated, nameless->time_ns, &nameless->place, symbols);
 
 		if (n == -ESTALE)
 			generated->nr_stale++;
 		if (n > 0 || n == -ESTALE) {
-			int r = profile_name_frame(profile, nameless->frame, &symbol, 1);
+			int r = profile_name_frame(
+				profile, nameless->frame, symbols, n > 0 ? (size_t)n : 1);
 
 			if (r < 0)
 				return r;
@@ -277,6 +271,7 @@ void generated_new_profile(struct generated *generated)
 {
 	generated->module = 0;
 	generated->nr_nameless = 0;
+	named_forget(&generated->named);
 	generated->nr_stale = 0;
 }
 

@@ -379,10 +379,10 @@ static int symbol_function(
 		profile, symbol->name, symbol->name_size, symbol->kind, file, 0, ret);
 }
 
-int profile_name_frame(struct stoke_profile *profile, uint32_t frame, const struct symbol *symbols,
-	size_t nr_symbols)
+int profile_symbols(struct stoke_profile *profile, const struct symbol *symbols, size_t nr_symbols,
+	struct frame *ret)
 {
-	struct frame named = profile->frames[frame];
+	struct frame named = *ret;
 	int r;
 
 	if (!nr_symbols || nr_symbols > UINT16_MAX)
@@ -409,8 +409,19 @@ int profile_name_frame(struct stoke_profile *profile, uint32_t frame, const stru
 		named.function = (uint32_t)profile->nr_inlined;
 		profile->nr_inlined += nr_symbols;
 	}
-	profile->frames[frame] = named;
+	*ret = named;
 	return 0;
+}
+
+int profile_name_frame(struct stoke_profile *profile, uint32_t frame, const struct symbol *symbols,
+	size_t nr_symbols)
+{
+	struct frame named = profile->frames[frame];
+	int r = profile_symbols(profile, symbols, nr_symbols, &named);
+
+	if (r == 0)
+		profile->frames[frame] = named;
+	return r;
 }
 
 uint32_t frame_function(const struct stoke_profile *profile, const struct frame *frame, unsigned i)

@@ -152,6 +152,10 @@ int profile_frame(struct stoke_profile *profile, const struct frame *key, uint32
 /* A frame that is nothing but a name: text formats, marks, roots. */
 int profile_named_frame(struct stoke_profile *profile, const char *name, size_t size,
 	enum function_kind kind, uint32_t *ret);
+/* The functions of a frame to be, innermost first, into ret's function, nr_functions and line. Of
+ * several, each call makes a slice of its own: whoever asks remembers the frame. */
+int profile_symbols(struct stoke_profile *profile, const struct symbol *symbols, size_t nr_symbols,
+	struct frame *ret);
 /* Gives a nameless frame its functions, innermost first. Several frames may come to mean the same:
  * trees merge by name. */
 int profile_name_frame(struct stoke_profile *profile, uint32_t frame, const struct symbol *symbols,
