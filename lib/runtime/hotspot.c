@@ -21,7 +21,6 @@
 #include "base/scan.h"
 #include "hotspot/structs.h"
 #include "process/maps.h"
-#include "runtime/hotspot/interpreted.h"
 #include "runtime/hotspot/owners.h"
 
 #define MAPS_MAX_BYTES (64 * 1024 * 1024)
@@ -36,7 +35,6 @@ struct hotspot {
 	struct memory memory;
 	struct hotspot_structs structs;
 	struct owners owners;
-	struct interpreted interpreted;
 	int error; /* of the last reading, errno */
 	unsigned nr_failed; /* readings in a row */
 };
@@ -48,7 +46,6 @@ static void hotspot_close(void *state)
 	if (!hotspot)
 		return;
 	owners_done(&hotspot->owners);
-	interpreted_done(&hotspot->interpreted);
 	cleanup_close(&hotspot->pidfd);
 	free(hotspot);
 }
@@ -119,7 +116,6 @@ static int hotspot_claim(
 		return r == -EAGAIN || r == -ESRCH ? -ENOENT : explain_claim(r, process->pid, err);
 	}
 	owners_init(&hotspot->owners, &hotspot->memory, &hotspot->structs);
-	interpreted_init(&hotspot->interpreted, &hotspot->memory, &hotspot->structs);
 	*ret_state = hotspot;
 	return 0;
 }
@@ -165,9 +161,8 @@ static int hotspot_lookup_method(void *state, struct span when, uint64_t method,
 {
 	struct hotspot *hotspot = state;
 
-	return method && max
-		       ? interpreted_lookup(&hotspot->interpreted, method, !is_gone(hotspot), ret)
-		       : 0;
+	(void)when;
+	return owners_lookup_method(&hotspot->owners, method, index, !is_gone(hotspot), ret, max);
 }
 
 static void hotspot_explain(void *state, struct runtime_findings *ret)

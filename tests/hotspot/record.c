@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * record.c: makes a fixture of a living Java VM: all that stoke reads of it to name its code. What
- * makes no difference to the answer is then zeroed, 64 bytes at a time, so that the file is small
+ * makes no difference to the answer is then zeroed, so that the file is small
  * and holds nothing of the machine it comes from but what the tests are about.
  *
  *	record PID FILE
+ *	record PID		prints instead what stands where: a perf map, behind each line the
+ *number, level and state of the compilation
  */
 #include <stdio.h>
 
@@ -73,6 +75,22 @@ static int fill(struct recorder *recorder)
 	return 0;
 }
 
+/* Who is inlined where, with files and lines. */
+static void answer_inside(FILE *out, struct owners *owners, const struct code_blob *blob)
+{
+	struct symbol symbols[CHAIN_MAX_FRAMES];
+
+	for (uint64_t at = 0; at < blob->code_size; at += 16) {
+		int n = owners_lookup(
+			owners, (struct span){1, 1}, blob->code + at, 0, symbols, CHAIN_MAX_FRAMES);
+
+		for (int i = 0; i < n; i++)
+			fprintf(out, " %.*s:%.*s:%u", (int)symbols[i].name_size, symbols[i].name,
+				(int)symbols[i].file_size, symbols[i].file, symbols[i].line);
+		fputs(n > 0 ? "\n" : "", out);
+	}
+}
+
 /* Everything that stoke says of the VM, as text. */
 static char *answer(const struct memory *memory, uint64_t start, uint64_t offset)
 {
@@ -100,32 +118,41 @@ static char *answer(const struct memory *memory, uint64_t start, uint64_t offset
 		fprintf(out, "\n%zx %x %d %d %d %u %d %.*s", (size_t)blob->code, blob->code_size,
 			blob->kind, blob->level, blob->state, blob->frame_bytes,
 			blob->frame_complete, (int)name->size, name->text);
+		if (blob->kind == BLOB_METHOD)
+			answer_inside(out, &owners, blob);
 	}
 	owners_done(&owners);
 	fclose(out);
 	return text;
 }
 
-static void reduce(struct image *image, const char *wanted)
+/* Zeroes what makes no difference, by halves. */
+static void reduce_part(
+	const struct image *image, struct piece *piece, uint64_t at, uint64_t n, const char *wanted)
 {
-	uint8_t kept[STEP_BYTES];
+	uint8_t *kept = malloc(n);
+	char *got;
 
-	for (size_t i = 0; i < image->nr_pieces; i++) {
-		struct piece *piece = &image->pieces[i];
-
-		for (uint64_t at = 0; at < piece->size; at += STEP_BYTES) {
-			const uint64_t n =
-				piece->size - at < STEP_BYTES ? piece->size - at : STEP_BYTES;
-			char *got;
-
-			memcpy(kept, piece->bytes + at, n);
-			memset(piece->bytes + at, 0, n);
-			got = answer(&image->memory, image->start, image->offset);
-			if (!got || strcmp(got, wanted) != 0)
-				memcpy(piece->bytes + at, kept, n);
-			free(got);
+	if (!kept)
+		return;
+	memcpy(kept, piece->bytes + at, n);
+	memset(piece->bytes + at, 0, n);
+	got = answer(&image->memory, image->start, image->offset);
+	if (!got || strcmp(got, wanted) != 0) {
+		memcpy(piece->bytes + at, kept, n);
+		if (n > STEP_BYTES) {
+			reduce_part(image, piece, at, n / 2, wanted);
+			reduce_part(image, piece, at + n / 2, n - n / 2, wanted);
 		}
 	}
+	free(kept);
+	free(got);
+}
+
+static void reduce(struct image *image, const char *wanted)
+{
+	for (size_t i = 0; i < image->nr_pieces; i++)
+		reduce_part(image, &image->pieces[i], 0, image->pieces[i].size, wanted);
 }
 
 static int find_libjvm(const char *pid, uint64_t *start, uint64_t *offset)
@@ -145,6 +172,30 @@ static int find_libjvm(const char *pid, uint64_t *start, uint64_t *offset)
 	return found ? 0 : -1;
 }
 
+static int print(const struct memory *memory, uint64_t start, uint64_t offset)
+{
+	struct hotspot_structs structs;
+	struct owners owners;
+	int r = hotspot_structs_read(memory, start, offset, &structs);
+
+	if (r < 0)
+		return 1;
+	owners_init(&owners, memory, &structs);
+	r = owners_read(&owners, 1);
+	for (size_t i = 0; i < owners.now.nr_blobs; i++) {
+		const struct code_blob *blob = &owners.now.blobs[i];
+		const struct owner *owner = &owners.items[owners.now_owners[i]];
+
+		if (owner->name)
+			printf("0x%016zx 0x%016x %.*s\t%u %d %d\n", (size_t)blob->code,
+				blob->code_size, (int)owners.names.items[owner->name].size,
+				owners.names.items[owner->name].text, blob->compile_id, blob->level,
+				blob->state);
+	}
+	owners_done(&owners);
+	return r < 0;
+}
+
 int main(int argc, char **argv)
 {
 	struct recorder recorder = {0};
@@ -152,9 +203,11 @@ int main(int argc, char **argv)
 	struct image *image = &recorder.image;
 	char *wanted;
 
-	if (argc != 3 || find_libjvm(argv[1], &image->start, &image->offset) < 0)
+	if (argc < 2 || argc > 3 || find_libjvm(argv[1], &image->start, &image->offset) < 0)
 		return 2;
 	recorder.live = memory_of(atoi(argv[1]));
+	if (argc == 2)
+		return print(&recorder.live, image->start, image->offset);
 	wanted = answer(&memory, image->start, image->offset);
 	if (!wanted || fill(&recorder) < 0)
 		return 1;

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause
 """Makes tests/data/hotspot/RELEASE.image anew: record.py RECORDER RELEASE..., with the built tests/hotspot/record.
-A JDK that is not installed is run in a root of its own, as tests/cases/upgrade.py does."""
+A JDK that is not installed is run in a root of its own, as tests/cases/jdks.py does."""
 import subprocess
 import sys
 import tempfile
@@ -11,16 +11,16 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "cases"))
 
-import upgrade  # noqa: E402
+import jdks  # noqa: E402
 
 # A small heap of code: only Few's methods are compiled, what else is there the VM needs.
-upgrade.FLAGS = ["-Xmx32m", "-XX:+UseSerialGC", "-XX:ReservedCodeCacheSize=8m", "-XX:CompileCommand=quiet",
+jdks.FLAGS = ["-Xmx32m", "-XX:+UseSerialGC", "-XX:ReservedCodeCacheSize=8m", "-XX:CompileCommand=quiet",
     "-XX:CompileCommand=compileonly,Few::*"]
 
 
 def jdk_of(release):
-    found = [jdk for jdk in upgrade.installed() if jdk.feature == release]
-    return found[0] if found else upgrade.Rooted(release)
+    found = [jdk for jdk in jdks.installed() if jdk.feature == release]
+    return found[0] if found else jdks.Rooted(release)
 
 
 def main():

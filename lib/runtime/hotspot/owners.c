@@ -29,6 +29,7 @@ void owners_done(struct owners *owners)
 {
 	code_history_done(&owners->history);
 	code_names_done(&owners->names);
+	chains_done(&owners->chains);
 	codecache_done(&owners->now);
 	pages_done(&owners->pages);
 	free(owners->now_owners);
@@ -159,7 +160,6 @@ static int name_new(struct owners *owners, size_t first)
 	if (!checking)
 		return -ENOMEM;
 	checking->nr = 0;
-	pages_forget(&owners->pages);
 	for (size_t id = first ? first : 1; r == 0 && id < owners->nr; id++) {
 		struct owner *owner = &owners->items[id];
 
@@ -175,11 +175,7 @@ static int name_new(struct owners *owners, size_t first)
 		if (checking->nr == CHECK_PARTS)
 			r = check_batch(owners, checking);
 	}
-	if (r == 0)
-		r = check_batch(owners, checking);
-	pages_done(&owners->pages);
-	pages_init(&owners->pages, owners->memory);
-	return r;
+	return r == 0 ? check_batch(owners, checking) : r;
 }
 
 static int put_history(struct owners *owners, const struct codecache *next, uint32_t *ids)
@@ -212,6 +208,8 @@ int owners_read(struct owners *owners, uint64_t now_ns)
 
 	if (owners->structs->nmethod.size > HEADER_BYTES)
 		return -EINVAL;
+	pages_done(&owners->pages);
+	pages_init(&owners->pages, owners->memory);
 	r = codecache_read(owners->memory, owners->structs, &next);
 	if (r < 0)
 		return r;
@@ -235,13 +233,36 @@ int owners_read(struct owners *owners, uint64_t now_ns)
 	return changed;
 }
 
-static void mark(struct symbol *ret)
+static struct symbol plain_symbol(const char *name, enum function_kind kind)
 {
-	*ret = (struct symbol){
-		.name = REPLACED,
-		.name_size = strlen(REPLACED),
-		.kind = FUNCTION_MARK,
-	};
+	return (struct symbol){.name = name, .name_size = strlen(name), .kind = kind};
+}
+
+/* What stands at an address of a method, callers last. 0: no more is known than whose it is. */
+static int look_inside(
+	struct owners *owners, uint32_t id, uint64_t address, struct symbol *ret, size_t max)
+{
+	const struct code_blob *blob = &owners->items[id].blob;
+	const struct chain_key key = {address, id};
+	struct scope scopes[CHAIN_MAX_FRAMES];
+	uint8_t header[HEADER_BYTES];
+	int n;
+
+	n = chains_find(&owners->chains, &owners->names, &key, ret, max);
+	if (n)
+		return n;
+	n = scopes_read(&owners->pages, owners->structs, blob, address, scopes, CHAIN_MAX_FRAMES);
+	if (n <= 0) { /* the method itself, without a line */
+		scopes[0] = (struct scope){blob->method, -1};
+		n = 1;
+	}
+	/* Of code that has gone meanwhile, what was read may be anything. */
+	if (memory_read(owners->memory, blob->start, header, owners->structs->nmethod.size) < 0 ||
+		!is_still(owners, blob, header))
+		return 0;
+	n = chains_add(&owners->chains, &owners->names, &owners->pages, owners->structs, &key,
+		scopes, (size_t)n, FUNCTION_JIT);
+	return n > 0 ? chains_find(&owners->chains, &owners->names, &key, ret, max) : 0;
 }
 
 int owners_lookup(struct owners *owners, struct span when, uint64_t address, int last,
@@ -250,12 +271,17 @@ int owners_lookup(struct owners *owners, struct span when, uint64_t address, int
 	const struct code_name *name;
 	const struct owner *owner;
 	uint32_t id = 0;
-	int r;
+	int r, n;
 
 	r = code_history_lookup(&owners->history, when.from_ns, when.to_ns, address, last, &id);
 	if (r == -EAGAIN || r == 0 || !id || !max)
 		return r;
 	owner = &owners->items[id];
+	if (r == 1 && owner->blob.kind == BLOB_METHOD) {
+		n = look_inside(owners, id, address, ret, max);
+		if (n > 0)
+			return n;
+	}
 	name = &owners->names.items[owner->name];
 	*ret = (struct symbol){
 		.name = name->text,
@@ -264,6 +290,27 @@ int owners_lookup(struct owners *owners, struct span when, uint64_t address, int
 	};
 	/* Of two owners the later: was it the earlier's still, or its already? */
 	if (r == -ESTALE && owner->first_ns > when.from_ns)
-		mark(ret);
+		*ret = plain_symbol(REPLACED, FUNCTION_MARK);
 	return r;
+}
+
+int owners_lookup_method(struct owners *owners, uint64_t method, uint32_t index, int is_live,
+	struct symbol *ret, size_t max)
+{
+	const struct chain_key key = {method + ((uint64_t)index << 48), UINT64_MAX};
+	const struct scope scope = {method, index < UINT16_MAX ? (int32_t)index : -1};
+	int n;
+
+	if (!method || !max)
+		return 0;
+	n = chains_find(&owners->chains, &owners->names, &key, ret, max);
+	if (n || !is_live)
+		return n;
+	/* Pages that were read for others may have changed since. */
+	pages_forget(&owners->pages);
+	n = chains_add(&owners->chains, &owners->names, &owners->pages, owners->structs, &key,
+		&scope, 1, FUNCTION_INTERPRETED);
+	if (n > 0)
+		return chains_find(&owners->chains, &owners->names, &key, ret, max);
+	return n == -ENOMEM ? n : 0;
 }

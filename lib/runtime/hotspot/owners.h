@@ -16,6 +16,7 @@
 #include "code/names.h"
 #include "hotspot/codecache.h"
 #include "process/pages.h"
+#include "runtime/hotspot/chains.h"
 #include "runtime/runtime.h"
 
 #define OWNERS_MAX                                                                                 \
@@ -37,7 +38,8 @@ struct owners {
 	size_t nr, capacity;
 	struct codecache now; /* of the last reading, */
 	uint32_t *now_owners; /* and whose each of its blobs is */
-	struct pages pages; /* while names are read */
+	struct chains chains;
+	struct pages pages; /* what was read of the VM since the last reading */
 	uint64_t nr_refused;
 };
 
@@ -53,6 +55,12 @@ int owners_read(struct owners *owners, uint64_t now_ns);
  * not named after either: -ESTALE and a mark that says so. last: no reading comes any more.
  */
 int owners_lookup(struct owners *owners, struct span when, uint64_t address, int last,
+	struct symbol *ret, size_t max);
+/*
+ * As runtime.lookup_method. Read at first sight, a moment after the sample: methods go only with
+ * their class loader. is_live: the VM's memory can still be read. 0: no method is there.
+ */
+int owners_lookup_method(struct owners *owners, uint64_t method, uint32_t index, int is_live,
 	struct symbol *ret, size_t max);
 
 #endif

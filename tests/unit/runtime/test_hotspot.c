@@ -146,16 +146,92 @@ Test(hotspot, a_method_without_a_sound_name_is_asked_for_again)
 	end(&w);
 }
 
+Test(hotspot, inlined_methods_come_with_files_and_lines)
+{
+	struct symbol symbols[CHAIN_MAX_FRAMES], again[CHAIN_MAX_FRAMES];
+	struct code_blob blob;
+	size_t nr_inlined = 0;
+	struct watched w;
+
+	begin(&w, 17);
+	cr_assert(eq(int, owners_read(&w.owners, 100), 1));
+	blob = find(&w, "Few.main(");
+	for (uint64_t at = 0; at < blob.code_size; at += 16) {
+		const struct span when = {50, 50};
+		int n = owners_lookup(
+			&w.owners, when, blob.code + at, 0, symbols, CHAIN_MAX_FRAMES);
+
+		cr_assert(ge(int, n, 1));
+		cr_assert(eq(int, symbols[n - 1].kind, FUNCTION_JIT));
+		cr_assert(eq(int, memcmp(symbols[n - 1].name, "void Few.main(", 14), 0));
+		for (int i = 0; i + 1 < n; i++)
+			cr_assert(eq(int, symbols[i].kind, FUNCTION_INLINED));
+		nr_inlined += n > 1;
+		/* The second answer is the first; with room for one it is the method itself. */
+		cr_assert(eq(int,
+			owners_lookup(&w.owners, when, blob.code + at, 0, again, CHAIN_MAX_FRAMES),
+			n));
+		cr_assert(eq(int, memcmp(symbols, again, (size_t)n * sizeof(*symbols)), 0));
+		cr_assert(eq(int, owners_lookup(&w.owners, when, blob.code + at, 0, again, 1), 1));
+		cr_assert(again[0].name == symbols[n - 1].name);
+	}
+	cr_assert(gt(sz, nr_inlined, 0));
+	end(&w);
+}
+
+Test(hotspot, inlining_is_not_told_of_code_that_has_gone)
+{
+	struct symbol symbols[CHAIN_MAX_FRAMES];
+	struct code_blob blob;
+	struct watched w;
+
+	begin(&w, 17);
+	cr_assert(eq(int, owners_read(&w.owners, 100), 1));
+	blob = find(&w, "Few.main(");
+	write_field(&w, blob.start, &w.f.structs.nmethod.compile_id, 4711);
+	for (uint64_t at = 0; at < blob.code_size; at += 16) {
+		cr_assert(eq(int,
+			owners_lookup(&w.owners, (struct span){50, 50}, blob.code + at, 0, symbols,
+				CHAIN_MAX_FRAMES),
+			1));
+		cr_assert(eq(u32, symbols[0].line, 0));
+	}
+	end(&w);
+}
+
+Test(hotspot, interpreted_methods_are_named_at_once)
+{
+	struct code_blob blob;
+	struct symbol symbol;
+	struct watched w;
+
+	begin(&w, 25);
+	cr_assert(eq(int, owners_read(&w.owners, 100), 1));
+	blob = find(&w, "Few.middle(");
+	for (int i = 0; i < 2; i++) {
+		cr_assert(eq(int,
+			owners_lookup_method(&w.owners, blob.method, 1, i == 0, &symbol, 1), 1));
+		cr_assert(eq(int, symbol.kind, FUNCTION_INTERPRETED));
+		cr_assert(eq(sz, symbol.name_size, strlen("int Few.middle(int)")));
+		cr_assert(eq(int, memcmp(symbol.name, "int Few.middle(int)", symbol.name_size), 0));
+		cr_assert(gt(u32, symbol.line, 0));
+	}
+	/* The second time it was known; what is no method, and what can be read no more, is not. */
+	cr_assert(eq(int, owners_lookup_method(&w.owners, 0x1230, 1, 1, &symbol, 1), 0));
+	cr_assert(eq(int, owners_lookup_method(&w.owners, blob.method, 2, 0, &symbol, 1), 0));
+	end(&w);
+}
+
 /* A VM that writes what it likes: never a crash, a hang, or memory without bounds. */
 Test(hotspot, corrupted_memory_is_survived, .timeout = 100)
 {
+	struct symbol symbols[CHAIN_MAX_FRAMES];
 	uint32_t random = 12345;
 
 	for (unsigned i = 0; i < 300; i++) {
 		struct hotspot_structs structs;
 		struct owners owners;
 		struct image image;
-		struct symbol symbol;
 
 		cr_assert(eq(int, image_load(TEST_DATA "/hotspot/17.image", &image), 0));
 		for (unsigned k = 0; k < 1 + i % 40; k++) {
@@ -172,7 +248,8 @@ Test(hotspot, corrupted_memory_is_survived, .timeout = 100)
 			(void)owners_read(&owners, 2);
 			for (size_t k = 0; k < owners.now.nr_blobs; k++)
 				(void)owners_lookup(&owners, (struct span){1, 1},
-					owners.now.blobs[k].code + k % 64, 0, &symbol, 1);
+					owners.now.blobs[k].code + k % 64, 0, symbols,
+					CHAIN_MAX_FRAMES);
 			cr_assert(lt(sz, owners.now.nr_blobs, 100000));
 			owners_done(&owners);
 		}
