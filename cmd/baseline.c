@@ -4,14 +4,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "base/text.h"
 #include "cmd/inputs.h"
+#include "cmd/manifest.h"
 #include "cmd/output.h"
 
 #define MAX_NUMBER     999999
@@ -34,15 +33,22 @@ static unsigned long number_of(const char *path)
 	return *end == '-' && number <= MAX_NUMBER ? number : 0;
 }
 
-/* Letters and digits of a commit's id; what else it may be has no place in a file's name. */
-static void clean_commit(const char *commit, char ret[COMMIT_LETTERS + 1])
+/* As given, or as the CI host's environment says; NULL: nobody does. */
+static const char *commit_id(const char *commit)
 {
 	static const char *const variables[] = {
 		"GITHUB_SHA", "CI_COMMIT_SHA", "GIT_COMMIT", "BUILD_VCS_NUMBER"};
-	size_t n = 0;
 
 	for (size_t i = 0; (!commit || !*commit) && i < ARRAY_SIZE(variables); i++)
 		commit = getenv(variables[i]);
+	return commit;
+}
+
+/* Letters and digits of a commit's id; what else it may be has no place in a file's name. */
+static void clean_commit(const char *commit, char ret[COMMIT_LETTERS + 1])
+{
+	size_t n = 0;
+
 	for (; commit && *commit && n < COMMIT_LETTERS; commit++) {
 		if ((*commit >= '0' && *commit <= '9') || (*commit >= 'a' && *commit <= 'z') ||
 			(*commit >= 'A' && *commit <= 'Z'))
@@ -68,186 +74,208 @@ static int copy_bytes(int from, FILE *to)
 	return 0;
 }
 
-static int copy_file(const struct voice *voice, const char *from, const char *to)
-{
-	_cleanup_close_ int fd = open(from, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-	struct stoke_error err = {0};
-	struct output *output;
-	int r;
-
-	if (fd < 0)
-		return say_error(voice, STATUS_USAGE, "cannot read %s: %s", from, strerror(errno));
-	if (output_open(to, 0, &output, &err) < 0)
-		return say_error(voice, STATUS_USAGE, "%s", err.text);
-	r = copy_bytes(fd, output_stream(output));
-	if (r < 0)
-		(void)say_error(voice, STATUS_USAGE, "cannot read %s: %s", from, strerror(-r));
-	else if ((r = output_commit(output, &err)) < 0)
-		(void)say_error(voice, STATUS_USAGE, "%s", err.text);
-	output_close(output);
-	return r < 0 ? STATUS_USAGE : STATUS_DONE;
-}
-
-/* Reads each file on its own, so that one that is no profile is refused before anything changes. */
+/* Reads each file on its own: one that is no profile, holds nothing or would not be found again is
+ * refused before anything changes. */
 static int try_files(const struct voice *voice, const struct paths *files)
 {
 	for (size_t i = 0; i < files->nr; i++) {
+		const char *path = files->items[i];
 		_cleanup_profile_ struct stoke_profile *profile = NULL;
+		struct stoke_stats stats;
 		int status;
 
-		if (!strcmp(files->items[i], "-"))
+		if (!strcmp(path, "-"))
 			return say_error(voice, STATUS_USAGE,
 				"--update keeps files; standard input is none");
 		if (stoke_profile_new(&profile) < 0)
 			return say_error(voice, STATUS_USAGE, "out of memory");
-		status = input_read(
-			voice, files->items[i], &(struct stoke_read_options){0}, profile);
+		status = input_read(voice, path, &(struct stoke_read_options){0}, profile);
 		if (status)
 			return status;
+		stoke_profile_stats(profile, &stats);
+		if (!paths_is_profile(name_of(path)))
+			return say_error(voice, STATUS_USAGE,
+				"%s: a directory's profiles are found by their suffix, as .pb.gz "
+				"or "
+				".folded",
+				path);
+		if (!stats.stacks)
+			return say_error(voice, STATUS_USAGE,
+				"%s holds no samples: nothing could be compared with it", path);
 	}
 	return STATUS_DONE;
 }
 
 /* What is there; nothing when the directory is new. */
-static int list(const struct voice *voice, const char *directory, struct paths *ret)
+static int list(const struct voice *voice, const char *directory, struct paths *ret, int *ret_made)
 {
 	struct stat st;
 
-	if (mkdir(directory, 0777) == 0)
+	if (mkdir(directory, 0777) == 0) {
+		*ret_made = 1;
 		return STATUS_DONE;
+	}
 	if (errno != EEXIST || stat(directory, &st) < 0 || !S_ISDIR(st.st_mode))
 		return say_error(voice, STATUS_USAGE, "cannot make the directory %s: %s", directory,
 			errno == EEXIST ? "a file is called so" : strerror(errno));
 	return paths_list(ret, voice, directory);
 }
 
-static void remove_oldest(
-	const struct voice *voice, const struct paths *there, size_t nr_new, size_t keep)
+/* A directory as it is to become. Until commit() nothing in it has changed. */
+struct updating {
+	const struct voice *voice;
+	const char *directory;
+	struct output **outputs; /* owned; of files, in their order */
+	struct paths names; /* what they will be called */
+	size_t nr, nr_committed;
+	struct output *manifest; /* owned */
+};
+
+static void updating_done(struct updating *updating)
 {
-	for (size_t i = 0; i < there->nr && there->nr - i + nr_new > keep; i++) {
-		if (unlink(there->items[i]) < 0)
-			say_warning(
-				voice, "cannot remove %s: %s", there->items[i], strerror(errno));
+	for (size_t i = 0; i < updating->nr; i++)
+		output_close(updating->outputs[i]);
+	free(updating->outputs);
+	output_close(updating->manifest);
+	paths_done(&updating->names);
+}
+
+/* One file more, written but not yet named. */
+static int copy_file(struct updating *updating, const char *from, const char *to)
+{
+	_cleanup_close_ int fd = open(from, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	struct stoke_error err = {0};
+	struct output **output = &updating->outputs[updating->nr];
+	int r;
+
+	if (fd < 0)
+		return say_error(
+			updating->voice, STATUS_USAGE, "cannot read %s: %s", from, strerror(errno));
+	if (output_open(to, 0, output, &err) < 0)
+		return say_error(updating->voice, STATUS_USAGE, "%s", err.text);
+	updating->nr++;
+	r = copy_bytes(fd, output_stream(*output));
+	if (r < 0)
+		return say_error(
+			updating->voice, STATUS_USAGE, "cannot read %s: %s", from, strerror(-r));
+	return paths_add(&updating->names, updating->voice, to);
+}
+
+/* Gives every file its name, the manifest last; when one fails, none has it. */
+static int commit(struct updating *updating)
+{
+	struct stoke_error err = {0};
+	int r = 0;
+
+	while (r >= 0 && updating->nr_committed < updating->nr) {
+		r = output_commit(updating->outputs[updating->nr_committed], &err);
+		updating->nr_committed += r >= 0;
 	}
+	if (r >= 0)
+		r = output_commit(updating->manifest, &err);
+	if (r >= 0)
+		return STATUS_DONE;
+	for (size_t i = 0; i < updating->nr_committed; i++)
+		(void)unlink(updating->names.items[i]); /* as if it had never been */
+	return say_error(updating->voice, STATUS_USAGE, "%s; %s is as it was", err.text,
+		updating->directory);
+}
+
+static int copy_all(struct updating *updating, const struct paths *files, size_t first,
+	unsigned long number, const char *commit)
+{
+	int status = STATUS_DONE;
+
+	updating->outputs = calloc(files->nr + 1, sizeof(*updating->outputs));
+	if (!updating->outputs)
+		return say_error(updating->voice, STATUS_USAGE, "out of memory");
+	for (size_t i = first; i < files->nr && !status; i++) {
+		_cleanup_free_ char *path = NULL;
+
+		if (number >= MAX_NUMBER)
+			return say_error(updating->voice, STATUS_USAGE,
+				"%s: no number is left behind %lu; begin a new directory",
+				updating->directory, number);
+		if (asprintf(&path, "%s/%06lu-%s%s%s", updating->directory, ++number, commit,
+			    *commit ? "-" : "", name_of(files->items[i])) < 0)
+			return say_error(updating->voice, STATUS_USAGE, "out of memory");
+		status = copy_file(updating, files->items[i], path);
+	}
+	return status;
+}
+
+/* The manifest of what stays and what comes. */
+static int describe_all(struct updating *updating, const struct paths *there, size_t first_there,
+	const struct paths *files, const struct baseline_options *options)
+{
+	struct manifest manifest;
+	int status = manifest_open(&manifest, updating->voice, updating->directory);
+
+	for (size_t i = first_there; i < there->nr && !status; i++)
+		status = manifest_add(&manifest, there->items[i], there->items[i], NULL);
+	for (size_t i = 0; i < updating->nr && !status; i++)
+		status = manifest_add(&manifest, updating->names.items[i],
+			files->items[files->nr - updating->nr + i], commit_id(options->commit));
+	updating->manifest = manifest_close(&manifest);
+	return status;
 }
 
 int baseline_update(const struct voice *voice, const char *directory, const struct paths *files,
 	const struct baseline_options *options)
 {
+	_cleanup_(updating_done) struct updating updating = {
+		.voice = voice, .directory = directory};
 	_cleanup_(paths_done) struct paths there = {0};
-	char commit[COMMIT_LETTERS + 1];
+	size_t first = files->nr > options->keep ? files->nr - options->keep : 0, stay, gone;
+	char commit_name[COMMIT_LETTERS + 1];
 	unsigned long number = 0;
-	int status = try_files(voice, files);
+	int status = try_files(voice, files), made = 0;
 
 	if (!status)
-		status = list(voice, directory, &there);
+		status = list(voice, directory, &there, &made);
 	for (size_t i = 0; i < there.nr && !status; i++)
 		number = number_of(there.items[i]) > number ? number_of(there.items[i]) : number;
-	clean_commit(options->commit, commit);
-	for (size_t i = 0; i < files->nr && !status; i++) {
-		_cleanup_free_ char *path = NULL;
-
-		if (asprintf(&path, "%s/%06lu-%s%s%s", directory, ++number, commit,
-			    *commit ? "-" : "", name_of(files->items[i])) < 0)
-			return say_error(voice, STATUS_USAGE, "out of memory");
-		status = copy_file(voice, files->items[i], path);
-	}
+	clean_commit(commit_id(options->commit), commit_name);
+	stay = options->keep - (files->nr - first);
+	gone = there.nr > stay ? there.nr - stay : 0;
+	if (!status)
+		status = copy_all(&updating, files, first, number, commit_name);
+	if (!status)
+		status = describe_all(&updating, &there, gone, files, options);
+	if (!status)
+		status = commit(&updating);
+	if (status && made)
+		(void)rmdir(directory); /* it is empty */
 	if (status)
 		return status;
-	remove_oldest(voice, &there, files->nr, options->keep);
-	return baseline_describe(voice, directory);
-}
-
-static void put_json(FILE *out, const char *text)
-{
-	size_t size = strlen(text), n;
-	_cleanup_free_ char *printable = malloc(size * 6 + 1);
-
-	n = printable ? text_printable(printable, size * 6, text, size) : SIZE_MAX;
-	fputc('"', out);
-	for (size_t i = 0; n != SIZE_MAX && i < n; i++)
-		fprintf(out, "%s%c", printable[i] == '"' || printable[i] == '\\' ? "\\" : "",
-			printable[i]);
-	fputc('"', out);
-}
-
-/* The commit in a name that baseline_update() gave: between the number and the next '-'. */
-static size_t commit_of(const char *name, const char **ret)
-{
-	size_t digits = strspn(name, "0123456789"), size;
-
-	if (digits != 6 || name[digits] != '-')
-		return 0;
-	*ret = name + digits + 1;
-	size = strspn(*ret, "0123456789abcdef");
-	return size >= 7 && size <= COMMIT_LETTERS && (*ret)[size] == '-' ? size : 0;
-}
-
-static int describe_one(const struct voice *voice, const char *path, FILE *out)
-{
-	static const char *const keys[] = {
-		"host", "cpu", "kernel", "jvm", "command", "event", "rate", "work", "target"};
-	_cleanup_profile_ struct stoke_profile *profile = NULL;
-	struct stoke_stats stats;
-	const char *commit;
-	char text[64];
-	size_t size = commit_of(name_of(path), &commit);
-	int status;
-
-	if (stoke_profile_new(&profile) < 0)
-		return say_error(voice, STATUS_USAGE, "out of memory");
-	status = input_read(voice, path, &(struct stoke_read_options){0}, profile);
-	if (status)
-		return status;
-	fputs("{\"file\": ", out);
-	put_json(out, name_of(path));
-	if (size) {
-		(void)snprintf(text, sizeof(text), "%.*s", (int)size, commit); /* fits */
-		fputs(", \"commit\": ", out);
-		put_json(out, text);
+	if (first)
+		say(voice, "%zu files, of which --keep takes the last %zu", files->nr,
+			options->keep);
+	for (size_t i = 0; i < gone; i++) {
+		if (unlink(there.items[i]) < 0)
+			say_warning(voice, "cannot remove %s: %s", there.items[i], strerror(errno));
 	}
-	for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
-		const char *value = stoke_profile_fact(profile, 0, keys[i]);
-
-		if (!value)
-			continue;
-		fprintf(out, ", \"%s\": ", keys[i]);
-		put_json(out, value);
-	}
-	stoke_profile_stats(profile, &stats);
-	fprintf(out, ", \"samples\": %" PRIu64 ", \"duration_ns\": %" PRIu64 "}", stats.samples,
-		stats.duration_ns);
+	say(voice, "%s holds %zu profile%s", directory, there.nr - gone + updating.nr,
+		there.nr - gone + updating.nr == 1 ? "" : "s");
 	return STATUS_DONE;
 }
 
 int baseline_describe(const struct voice *voice, const char *directory)
 {
 	_cleanup_(paths_done) struct paths files = {0};
-	_cleanup_free_ char *path = NULL;
-	struct output *output = NULL;
+	struct manifest manifest;
+	struct output *output;
 	struct stoke_error err = {0};
 	int status = paths_list(&files, voice, directory);
-	FILE *out;
 
 	if (status)
 		return status;
-	if (asprintf(&path, "%s/manifest.json", directory) < 0) {
-		path = NULL;
-		return say_error(voice, STATUS_USAGE, "out of memory");
-	}
-	if (output_open(path, 0, &output, &err) < 0)
-		return say_error(voice, STATUS_USAGE, "%s", err.text);
-	out = output_stream(output);
-	fputs("{\"schema\": \"stoke-baseline-1\",\n\"files\": [\n", out);
-	for (size_t i = 0; i < files.nr && !status; i++) {
-		status = describe_one(voice, files.items[i], out);
-		fputs(i + 1 < files.nr ? ",\n" : "\n", out);
-	}
-	fputs("]}\n", out);
+	status = manifest_open(&manifest, voice, directory);
+	for (size_t i = 0; i < files.nr && !status; i++)
+		status = manifest_add(&manifest, files.items[i], files.items[i], NULL);
+	output = manifest_close(&manifest);
 	if (!status && output_commit(output, &err) < 0)
 		status = say_error(voice, STATUS_USAGE, "%s", err.text);
 	output_close(output);
-	if (!status)
-		say(voice, "%s holds %zu profiles", directory, files.nr);
 	return status;
 }

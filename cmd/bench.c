@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/text.h"
@@ -93,11 +94,7 @@ static const struct option options[] = {
 		.value = "DIRECTORY",
 		.offset = offsetof(struct values, directory),
 		.help = "keep captures, report and picture there (stoke-bench-TIME)"},
-	{.name = "exit-code",
-		.type = OPTION_FLAG,
-		.bits = EXIT_CODE,
-		.offset = offsetof(struct values, flags),
-		.help = "exit with 1 when something grew"},
+	EXIT_CODE_OPTION(struct values, EXIT_CODE),
 	{.type = OPTION_TABLE,
 		.table = naming_options,
 		.offset = offsetof(struct values, comparing.naming)},
@@ -175,12 +172,47 @@ static int wait_for_command(const struct voice *voice, struct stoke_recorder *re
 		WEXITSTATUS(status));
 }
 
+/* Behind the first word of a shell's line, quotes and all. */
+static const char *behind_word(const char *text)
+{
+	char quote = '\0';
+
+	for (; *text; text++) {
+		if (*text == '\\' && quote != '\'' && text[1])
+			text++;
+		else if (quote)
+			quote = *text == quote ? '\0' : quote;
+		else if (*text == '\'' || *text == '"')
+			quote = *text;
+		else if (strchr(" \t\n;|&()<>", *text))
+			break;
+	}
+	return text;
+}
+
+/* What the shell was told to run, without variables before it and arguments behind, which may hold
+ * passwords. To be freed; NULL: no memory. */
+static char *program_of(const char *command)
+{
+	static const char letters[] =
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_0123456789";
+
+	for (;;) {
+		const char *word = command + strspn(command, " \t\n");
+		const char *end = behind_word(word);
+
+		if (end == word || word[strspn(word, letters)] != '=')
+			return strndup(word, (size_t)(end - word));
+		command = end;
+	}
+}
+
 /* Samples one run of a command. */
 static int record(struct bench *bench, int side, unsigned number, struct stoke_profile **ret)
 {
 	const struct voice *voice = &bench->call->voice;
 	const struct values *values = bench->values;
-	_cleanup_free_ char *script = NULL;
+	_cleanup_free_ char *script = NULL, *name = program_of(values->commands[side]);
 	_cleanup_(close_recorder) struct stoke_recorder *recorder = NULL;
 	_cleanup_(close_signals) struct signals *signals = NULL;
 	struct progress progress;
@@ -199,9 +231,10 @@ static int record(struct bench *bench, int side, unsigned number, struct stoke_p
 	int r;
 
 	/* Standard output is for the report. */
-	if (asprintf(&script, "exec 1>&2\n%s", values->commands[side]) < 0)
+	if (!name || asprintf(&script, "exec 1>&2\n%s", values->commands[side]) < 0)
 		return say_error(voice, STATUS_USAGE, "out of memory");
 	argv[2] = script;
+	how.command_name = *name ? name : NULL;
 	r = stoke_recorder_open(&how, &recorder, &err);
 	if (r < 0)
 		return say_error(voice, status_of(r), "%s", err.text);
@@ -281,43 +314,44 @@ static int run_all(struct bench *bench)
 		if (!status)
 			status = run_one(bench, !first, i + 1);
 	}
-	if (status && bench->sides.before.nr + bench->sides.after.nr)
+	if (!status)
+		return STATUS_DONE;
+	if (bench->sides.before.nr + bench->sides.after.nr)
 		say(&bench->call->voice, "what was recorded so far is in %s", bench->directory);
+	else
+		(void)rmdir(bench->directory); /* empty, unless it is somebody's who hurried */
 	return status;
 }
 
 /* The text for people, picture and JSON for later. */
 static int judge(struct bench *bench)
 {
+	static const char *const files[] = {"diff.svg", "diff.json"};
 	const struct call *call = bench->call;
 	struct values *values = bench->values;
+	const struct spelling none = {0};
 	_cleanup_(cleanup_comparison) struct stoke_comparison *comparison = NULL;
 	_cleanup_results_ struct results *results = NULL;
-	_cleanup_free_ char *text = comparing_text(stdout, NULL, "");
-	static const char *const files[] = {"diff.svg", "diff.json"};
-	int status;
+	int status = STATUS_DONE;
 
 	/* Each run says it itself. */
 	values->comparing.work_before = values->comparing.work_after = NULL;
 	if (results_new(NULL, &results) < 0)
 		return say_error(&call->voice, STATUS_USAGE, "out of memory");
-	status = comparing_run(call, &values->comparing, &bench->sides, NULL, &comparison);
 	for (size_t i = 0; i < ARRAY_SIZE(files) && !status; i++) {
 		_cleanup_free_ char *path = NULL;
 
 		if (asprintf(&path, "%s/%s", bench->directory, files[i]) < 0)
 			return say_error(&call->voice, STATUS_USAGE, "out of memory");
-		status = results_add_comparison(results, &call->voice, path, NULL, 0);
+		status = comparing_output(call, &values->comparing, path, NULL, &none, results);
 	}
 	if (!status)
-		status = comparing_tell(call, comparison, text, stdout);
+		status = comparing_run(call, &values->comparing, &bench->sides, NULL, &comparison);
 	if (!status)
-		status = results_write_comparison(results, &call->voice, comparison);
-	if (status)
+		status = comparing_tell(call, comparison, &(struct telling){.more = ""}, results);
+	if (status || !(values->flags & EXIT_CODE))
 		return status;
-	if (!call->voice.quiet)
-		results_list(results, stderr);
-	return values->flags & EXIT_CODE ? stoke_comparison_verdict(comparison) : STATUS_DONE;
+	return comparing_status(call, comparison);
 }
 
 static int bench_run(const struct call *call)

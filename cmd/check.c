@@ -79,15 +79,7 @@ static const struct option options[] = {
 		.max = 1000,
 		.offset = offsetof(struct values, keep),
 		.help = "with --update: the newest N stay (10)"},
-	{.type = OPTION_TABLE,
-		.table = comparing_options,
-		.offset = offsetof(struct values, comparing)},
-	{.type = OPTION_TABLE,
-		.table = naming_options,
-		.offset = offsetof(struct values, comparing.naming)},
-	{.type = OPTION_TABLE,
-		.table = filter_options,
-		.offset = offsetof(struct values, comparing.filters)},
+	COMPARING_OPTIONS(struct values, comparing),
 	OPTIONS_END,
 };
 
@@ -122,45 +114,41 @@ static int read_budget(const struct call *call, struct stoke_budget **ret)
 }
 
 /* "junit=stoke.xml" */
-static int add_out(
-	const struct call *call, const char *out, const char *sides, struct results *results)
+static int add_out(const struct call *call, const char *out, const struct spelling *spelling,
+	struct results *results)
 {
 	const struct values *values = call->values;
 	const char *equals = strrchr(out, '=');
 	_cleanup_free_ char *format = equals ? strndup(out, (size_t)(equals - out)) : NULL;
-	_cleanup_free_ char *full = NULL;
 
 	if (!equals || equals == out || !equals[1])
 		return say_error(&call->voice, STATUS_USAGE,
 			"--out %s: FORMAT=FILE is wanted, as junit=stoke.xml or github=-", out);
-	full = format ? comparing_format(&values->comparing, format, sides) : NULL;
-	if (!full)
+	if (!format)
 		return say_error(&call->voice, STATUS_USAGE, "out of memory");
-	return results_add_comparison(results, &call->voice, equals + 1, full, 0);
+	return comparing_output(call, &values->comparing, equals + 1, format, spelling, results);
 }
 
-static int open_outputs(const struct call *call, const char *sides, struct results *results)
+static int open_outputs(const struct call *call, const struct sides *sides,
+	const struct spelling *spelling, struct results *results)
 {
 	const struct values *values = call->values;
-	int status = comparing_outputs(call, &values->comparing, sides, results);
+	int status = comparing_outputs(call, &values->comparing, spelling, results);
 
 	for (size_t i = 0; i < values->outs.nr && !status; i++)
-		status = add_out(call, values->outs.items[i], sides, results);
-	return status;
+		status = add_out(call, values->outs.items[i], spelling, results);
+	return status ? status : comparing_spares(call, sides, results);
 }
 
 /* Sides of unequal size make the test say too much: the newest of the larger one count. */
 static void trim(const struct call *call, struct sides *sides)
 {
 	size_t before = sides->before.nr, after = sides->after.nr;
-	size_t least = before < after ? before : after;
 
-	if (before == after)
-		return;
-	say(&call->voice, "%zu files before, %zu after: the last %zu of %s count", before, after,
-		least, before > after ? "before" : "after");
-	paths_keep_last(&sides->before, least);
-	paths_keep_last(&sides->after, least);
+	if (sides_trim(sides))
+		say(&call->voice, "%zu file%s before, %zu after: the last %zu of %s count%s",
+			before, before == 1 ? "" : "s", after, sides->before.nr,
+			before > after ? "before" : "after", sides->before.nr == 1 ? "s" : "");
 }
 
 static int update(const struct call *call)
@@ -189,25 +177,13 @@ static int is_inconclusive_pass(const struct values *values)
 	return nr && values->inconclusive.items[nr - 1] == 1;
 }
 
-static int tell(const struct call *call, const struct stoke_comparison *comparison,
-	const char *spelled, struct results *results)
+static int answer(const struct call *call, const struct stoke_comparison *comparison)
 {
 	const struct values *values = call->values;
-	FILE *out = results_use_stdout(results) ? stderr : stdout;
-	_cleanup_free_ char *text = comparing_text(out, spelled,
-		values->flags & PLAN	   ? "plan"
-		: values->flags & SHOW_ALL ? "all"
-					   : "");
-	int status = comparing_tell(call, comparison, text, out);
-	int written = results_write_comparison(results, &call->voice, comparison);
+	int status = stoke_comparison_verdict(comparison);
 
-	if (!call->voice.quiet)
-		results_list(results, stderr);
-	if (status || written)
-		return status ? status : written;
 	if (values->flags & PLAN)
 		return STATUS_DONE;
-	status = stoke_comparison_verdict(comparison);
 	if (status == STATUS_CANNOT_TELL && is_inconclusive_pass(values)) {
 		say(&call->voice, "it cannot be told, and --inconclusive pass lets it pass");
 		return STATUS_DONE;
@@ -215,30 +191,48 @@ static int tell(const struct call *call, const struct stoke_comparison *comparis
 	return status;
 }
 
+static int judge(const struct call *call, struct sides *sides, const struct stoke_budget *budget)
+{
+	struct values *values = call->values;
+	_cleanup_(cleanup_comparison) struct stoke_comparison *comparison = NULL;
+	_cleanup_(spelling_done) struct spelling spelling = {0};
+	_cleanup_results_ struct results *results = NULL;
+	const struct telling telling = {
+		.spelling = &spelling,
+		.more = values->flags & PLAN	   ? "plan"
+			: values->flags & SHOW_ALL ? "all"
+						   : "",
+		.always = 1,
+	};
+	int status;
+
+	if (results_new(NULL, &results) < 0)
+		return say_error(&call->voice, STATUS_USAGE, "out of memory");
+	trim(call, sides);
+	status = comparing_spell(
+		call, &values->comparing, &values->baselines, sides, values->budget, &spelling);
+	if (!status)
+		status = open_outputs(call, sides, &spelling, results);
+	if (!status)
+		status = comparing_run(call, &values->comparing, sides, budget, &comparison);
+	if (!status)
+		status = comparing_tell(call, comparison, &telling, results);
+	return status ? status : answer(call, comparison);
+}
+
 static int check_run(const struct call *call)
 {
 	struct values *values = call->values;
 	_cleanup_(free_budget) struct stoke_budget *budget = NULL;
 	_cleanup_(sides_done) struct sides sides = {0};
-	_cleanup_(cleanup_comparison) struct stoke_comparison *comparison = NULL;
-	_cleanup_results_ struct results *results = NULL;
-	_cleanup_free_ char *spelled = sides_spelled(call, &values->baselines);
 	int status;
 
-	if (!spelled || results_new(NULL, &results) < 0)
-		return say_error(&call->voice, STATUS_USAGE, "out of memory");
 	if (values->flags & UPDATE)
 		return update(call);
 	status = read_budget(call, &budget);
 	if (!status)
 		status = sides_find(call, &values->baselines, &sides);
-	if (!status)
-		status = open_outputs(call, spelled, results);
-	if (status)
-		return status;
-	trim(call, &sides);
-	status = comparing_run(call, &values->comparing, &sides, budget, &comparison);
-	return status ? status : tell(call, comparison, spelled, results);
+	return status ? status : judge(call, &sides, budget);
 }
 
 const struct command cmd_check = {

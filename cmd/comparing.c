@@ -10,6 +10,8 @@
 
 #include "base/cleanup.h"
 #include "base/file.h"
+#include "base/scan.h"
+#include "cmd/spelling.h"
 #include "cmd/work.h"
 
 #define ALIAS_FILE	"stoke.alias"
@@ -17,6 +19,7 @@
 #define NARROWEST	60
 #define WIDEST		160
 #define USUAL_WIDTH	80
+#define LAST_SECOND	253402300799u /* of the year 9999 */
 
 static const char *const exposure_words[] = {"share", "work", "time", NULL};
 static const char *const width_words[] = {"both", "before", "after", "a", "b", NULL};
@@ -105,7 +108,29 @@ static int is_called(const char *format, const char *name)
 	return strlen(name) == size && !memcmp(format, name, size);
 }
 
-char *comparing_format(const struct comparing *comparing, const char *format, const char *sides)
+/* ",sides=base new" of a format that has such options. */
+static void put_spelling(FILE *out, const char *before, const struct spelling *spelling, int text)
+{
+	const struct {
+		const char *name, *value;
+	} all[] = {
+		{"sides", spelling->operands},
+		{"options", spelling->options},
+		{"budget", text ? spelling->budget : NULL},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(all); i++) {
+		if (!all[i].value)
+			continue;
+		fprintf(out, "%s%s=", before, all[i].name);
+		put_param(out, all[i].value);
+		before = ",";
+	}
+}
+
+/* What a format's options become with --swap and --widths. To be freed; NULL: no memory. */
+static char *full_format(
+	const struct comparing *comparing, const char *format, const struct spelling *spelling)
 {
 	const char *before = strchr(format, ':') ? "," : ":";
 	size_t nr = comparing->widths.nr, size;
@@ -123,10 +148,8 @@ char *comparing_format(const struct comparing *comparing, const char *format, co
 	}
 	if (is_called(format, "svg") && comparing->swap)
 		fprintf(out, "%sswap", before);
-	if (sides && (is_called(format, "text") || is_called(format, "md"))) {
-		fprintf(out, "%ssides=", before);
-		put_param(out, sides);
-	}
+	if (is_called(format, "text") || is_called(format, "md"))
+		put_spelling(out, before, spelling, is_called(format, "text"));
 	if (fclose(out) == EOF) {
 		free(text);
 		return NULL;
@@ -134,10 +157,45 @@ char *comparing_format(const struct comparing *comparing, const char *format, co
 	return text;
 }
 
-static int add_output(const struct call *call, const struct comparing *comparing, const char *path,
-	const char *sides, struct results *results)
+int comparing_spell(const struct call *call, const struct comparing *comparing,
+	const struct texts *baselines, const struct sides *sides, const char *budget,
+	struct spelling *ret)
 {
-	const char *format = comparing->format;
+	static const char *const outputs[] = {"output", "format", "swap", "widths", NULL};
+	struct spelling new = {.operands = sides_spelled(call, baselines, sides)};
+	size_t options, name;
+	FILE *out = open_memstream(&new.options, &options);
+	FILE *of_budget = budget ? open_memstream(&new.budget, &name) : NULL;
+
+	if (out) {
+		spell_options(out, comparing_options, comparing, outputs);
+		spell_options(out, naming_options, &comparing->naming, NULL);
+		spell_options(out, filter_options, &comparing->filters, NULL);
+	}
+	if (of_budget)
+		spell_operand(of_budget, budget);
+	if (!out || fclose(out) == EOF || (budget && (!of_budget || fclose(of_budget) == EOF)) ||
+		!new.operands) {
+		spelling_done(&new);
+		return say_error(&call->voice, STATUS_USAGE, "out of memory");
+	}
+	if (*new.options) /* begins with the blank before its first word */
+		memmove(new.options, new.options + 1, options);
+	*ret = new;
+	return STATUS_DONE;
+}
+
+void spelling_done(struct spelling *spelling)
+{
+	free(spelling->operands);
+	free(spelling->options);
+	free(spelling->budget);
+	*spelling = (struct spelling){0};
+}
+
+int comparing_output(const struct call *call, const struct comparing *comparing, const char *path,
+	const char *format, const struct spelling *spelling, struct results *results)
+{
 	_cleanup_free_ char *full = NULL;
 
 	if (!format && strcmp(path, "-"))
@@ -145,23 +203,44 @@ static int add_output(const struct call *call, const struct comparing *comparing
 	if (!format && !strcmp(path, "-"))
 		format = "text";
 	if (format) {
-		full = comparing_format(comparing, format, sides);
+		full = full_format(comparing, format, spelling);
 		if (!full)
 			return say_error(&call->voice, STATUS_USAGE, "out of memory");
 	}
 	return results_add_comparison(results, &call->voice, path, full, 0);
 }
 
-int comparing_outputs(const struct call *call, const struct comparing *comparing, const char *sides,
-	struct results *results)
+int comparing_outputs(const struct call *call, const struct comparing *comparing,
+	const struct spelling *spelling, struct results *results)
 {
+	const char *format = comparing->format;
 	int status = STATUS_DONE;
 
 	for (size_t i = 0; i < comparing->outputs.nr && !status; i++)
-		status = add_output(call, comparing, comparing->outputs.items[i], sides, results);
-	if (!status && !comparing->outputs.nr && comparing->format)
-		status = add_output(call, comparing, "-", sides, results);
+		status = comparing_output(
+			call, comparing, comparing->outputs.items[i], format, spelling, results);
+	if (!status && !comparing->outputs.nr && format)
+		status = comparing_output(call, comparing, "-", format, spelling, results);
 	return status;
+}
+
+int comparing_spares(
+	const struct call *call, const struct sides *sides, const struct results *results)
+{
+	const struct paths *both[] = {&sides->before, &sides->after};
+
+	for (size_t side = 0; side < ARRAY_SIZE(both); side++) {
+		for (size_t i = 0; i < both[side]->nr; i++) {
+			const char *input = both[side]->items[i];
+			const char *output = results_replacing(results, input);
+
+			if (output)
+				return say_error(&call->voice, STATUS_USAGE,
+					"-o %s would replace what is compared; another name",
+					input);
+		}
+	}
+	return STATUS_DONE;
 }
 
 static enum stoke_exposure exposure_of(const struct comparing *comparing)
@@ -222,14 +301,23 @@ static int find_work(const struct call *call, const struct comparing *comparing,
 }
 
 /* Allowances end some day. SOURCE_DATE_EPOCH says another one, for who repeats an old check. */
-static void put_today(char *ret, size_t size)
+static int put_today(const struct voice *voice, char *ret, size_t size)
 {
 	const char *epoch = getenv("SOURCE_DATE_EPOCH");
-	time_t now = epoch && *epoch ? (time_t)strtoll(epoch, NULL, 10) : time(NULL);
+	struct scan scan = scan_of(epoch ? epoch : "", epoch ? strlen(epoch) : 0);
+	uint64_t seconds = 0;
+	time_t now = time(NULL);
 	struct tm tm;
 
+	if (epoch && *epoch) {
+		if (scan_decimal(&scan, &seconds) < 0 || scan_left(&scan) || seconds > LAST_SECOND)
+			return say_error(voice, STATUS_USAGE,
+				"SOURCE_DATE_EPOCH is %s: seconds since 1970 are wanted", epoch);
+		now = (time_t)seconds;
+	}
 	if (!localtime_r(&now, &tm) || !strftime(ret, size, "%Y-%m-%d", &tm))
-		*ret = '\0';
+		return say_error(voice, STATUS_USAGE, "cannot tell what day it is");
+	return STATUS_DONE;
 }
 
 static int compare(const struct call *call, struct comparing *comparing, const struct sides *sides,
@@ -249,12 +337,13 @@ static int compare(const struct call *call, struct comparing *comparing, const s
 
 	if (!status)
 		status = find_work(call, comparing, sides, &work);
+	if (!status)
+		status = put_today(&call->voice, comparing->today, sizeof(comparing->today));
 	if (status)
 		return status;
 	options.aliases = aliases;
 	options.work = work;
-	put_today(comparing->today, sizeof(comparing->today));
-	options.today = *comparing->today ? comparing->today : NULL;
+	options.today = comparing->today;
 	if (stoke_compare(profile, (uint32_t)sides->before.nr, &options, ret, &err) < 0)
 		return say_error(&call->voice, STATUS_USAGE, "%s", err.text);
 	return STATUS_DONE;
@@ -273,7 +362,8 @@ int comparing_run(const struct call *call, struct comparing *comparing, const st
 	return status ? status : compare(call, comparing, sides, budget, profile, ret);
 }
 
-char *comparing_text(FILE *out, const char *sides, const char *more)
+/* "text:width=120,all,sides=base new" for a stream; to be freed, NULL: no memory. */
+static char *text_format(FILE *out, const struct telling *telling)
 {
 	struct winsize size = {0};
 	char *text = NULL;
@@ -288,11 +378,9 @@ char *comparing_text(FILE *out, const char *sides, const char *more)
 		: size.ws_col < NARROWEST ? NARROWEST
 		: size.ws_col > WIDEST	  ? WIDEST
 					  : size.ws_col,
-		*more ? "," : "", more);
-	if (sides) {
-		fputs(",sides=", to);
-		put_param(to, sides);
-	}
+		*telling->more ? "," : "", telling->more);
+	if (telling->spelling)
+		put_spelling(to, ",", telling->spelling, 1);
 	if (fclose(to) == EOF) {
 		free(text);
 		return NULL;
@@ -300,15 +388,50 @@ char *comparing_text(FILE *out, const char *sides, const char *more)
 	return text;
 }
 
-int comparing_tell(const struct call *call, const struct stoke_comparison *comparison,
-	const char *text, FILE *out)
+static int say_text(const struct call *call, const struct stoke_comparison *comparison,
+	const struct telling *telling, FILE *out)
 {
+	_cleanup_free_ char *format = text_format(out, telling);
 	struct stoke_error err = {0};
 
-	if (!text)
+	if (!format)
 		return say_error(&call->voice, STATUS_USAGE, "out of memory");
-	if (stoke_comparison_report(comparison, text, out, &err) < 0)
+	if (stoke_comparison_report(comparison, format, out, &err) < 0)
 		return say_error(&call->voice, STATUS_USAGE, "%s", err.text);
-	(void)fflush(out); /* before what goes to the other stream; main() looks */
-	return STATUS_DONE;
+	/* Before what goes to the other stream, and while errno says why it fails. */
+	if (fflush(out) != EOF || out != stdout)
+		return STATUS_DONE;
+	(void)say_error(
+		&call->voice, STATUS_USAGE, "cannot write to standard output: %s", strerror(errno));
+	clearerr(stdout); /* it was said */
+	return STATUS_USAGE;
+}
+
+int comparing_tell(const struct call *call, const struct stoke_comparison *comparison,
+	const struct telling *telling, struct results *results)
+{
+	int taken = results_use_stdout(results), status = STATUS_DONE, written;
+	const char *warning;
+
+	/* Who asks for data on standard output has no use for the text. */
+	if (telling->always || (!taken && !call->voice.quiet)) {
+		status = say_text(call, comparison, telling, taken ? stderr : stdout);
+	} else {
+		for (size_t i = 0; (warning = stoke_comparison_warning(comparison, i)); i++)
+			say_warning(&call->voice, "%s", warning);
+	}
+	written = results_write_comparison(results, &call->voice, comparison);
+	if (!call->voice.quiet)
+		results_list(results, stderr);
+	return status ? status : written;
+}
+
+int comparing_status(const struct call *call, const struct stoke_comparison *comparison)
+{
+	int status = stoke_comparison_verdict(comparison);
+
+	if (status == STATUS_CANNOT_TELL)
+		say(&call->voice,
+			"--exit-code: whether anything grew cannot be told from these: exit 3");
+	return status;
 }

@@ -18,60 +18,38 @@ static const struct option options[] = {
 		.bits = SHOW_ALL,
 		.offset = offsetof(struct values, flags),
 		.help = "every change, a line each, not only those that explain the others"},
-	{.name = "exit-code",
-		.type = OPTION_FLAG,
-		.bits = EXIT_CODE,
-		.offset = offsetof(struct values, flags),
-		.help = "exit with 1 when something grew"},
-	{.type = OPTION_TABLE,
-		.table = comparing_options,
-		.offset = offsetof(struct values, comparing)},
-	{.type = OPTION_TABLE,
-		.table = naming_options,
-		.offset = offsetof(struct values, comparing.naming)},
-	{.type = OPTION_TABLE,
-		.table = filter_options,
-		.offset = offsetof(struct values, comparing.filters)},
+	EXIT_CODE_OPTION(struct values, EXIT_CODE),
+	COMPARING_OPTIONS(struct values, comparing),
 	OPTIONS_END,
 };
-
-static int tell(const struct call *call, const struct stoke_comparison *comparison,
-	const char *spelled, struct results *results)
-{
-	const struct values *values = call->values;
-	FILE *out = results_use_stdout(results) ? stderr : stdout;
-	_cleanup_free_ char *text =
-		comparing_text(out, spelled, values->flags & SHOW_ALL ? "all" : "");
-	int status = STATUS_DONE, written;
-
-	/* Who asks for data on standard output has no use for the text. */
-	if (!results_use_stdout(results))
-		status = comparing_tell(call, comparison, text, out);
-	written = results_write_comparison(results, &call->voice, comparison);
-	if (!call->voice.quiet)
-		results_list(results, stderr);
-	if (status || written)
-		return status ? status : written;
-	return values->flags & EXIT_CODE ? stoke_comparison_verdict(comparison) : STATUS_DONE;
-}
 
 static int diff_run(const struct call *call)
 {
 	struct values *values = call->values;
 	_cleanup_(sides_done) struct sides sides = {0};
+	_cleanup_(spelling_done) struct spelling spelling = {0};
 	_cleanup_(cleanup_comparison) struct stoke_comparison *comparison = NULL;
 	_cleanup_results_ struct results *results = NULL;
-	_cleanup_free_ char *spelled = sides_spelled(call, NULL);
+	const struct telling telling = {
+		.spelling = &spelling, .more = values->flags & SHOW_ALL ? "all" : ""};
 	int status;
 
-	if (!spelled || results_new(NULL, &results) < 0)
+	if (results_new(NULL, &results) < 0)
 		return say_error(&call->voice, STATUS_USAGE, "out of memory");
 	status = sides_find(call, NULL, &sides);
 	if (!status)
-		status = comparing_outputs(call, &values->comparing, spelled, results);
+		status = comparing_spell(call, &values->comparing, NULL, &sides, NULL, &spelling);
+	if (!status)
+		status = comparing_outputs(call, &values->comparing, &spelling, results);
+	if (!status)
+		status = comparing_spares(call, &sides, results);
 	if (!status)
 		status = comparing_run(call, &values->comparing, &sides, NULL, &comparison);
-	return status ? status : tell(call, comparison, spelled, results);
+	if (!status)
+		status = comparing_tell(call, comparison, &telling, results);
+	if (status || !(values->flags & EXIT_CODE))
+		return status;
+	return comparing_status(call, comparison);
 }
 
 const struct command cmd_diff = {

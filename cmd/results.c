@@ -115,8 +115,9 @@ static const char *format_of(
 	}
 	found = stoke_output_for(path, kinds);
 	if (!found)
-		(void)say_error(voice, STATUS_USAGE, "%s: no format has this suffix; known are %s",
-			path, stoke_output_suffixes(known, sizeof(known)));
+		(void)say_error(voice, STATUS_USAGE, "%s: no %s has this suffix; known are %s",
+			path, kinds == STOKE_OUTPUT_COMPARISON ? "report of two sides" : "format",
+			stoke_output_suffixes(kinds, known, sizeof(known)));
 	return found;
 }
 
@@ -208,6 +209,22 @@ int results_add_comparison(struct results *results, const struct voice *voice, c
 	if (stoke_comparison_report(NULL, format, NULL, &err) < 0)
 		return say_error(voice, STATUS_USAGE, "%s", err.text);
 	return add(results, voice, path, format, STOKE_OUTPUT_COMPARISON, flags);
+}
+
+const char *results_replacing(const struct results *results, const char *input)
+{
+	struct stat in, out;
+
+	if (stat(input, &in) < 0 || !S_ISREG(in.st_mode))
+		return NULL;
+	for (size_t i = 0; i < results->nr; i++) {
+		const char *path = output_path(results->items[i].output);
+
+		if (!output_is_stdout(results->items[i].output) && stat(path, &out) == 0 &&
+			in.st_dev == out.st_dev && in.st_ino == out.st_ino)
+			return path;
+	}
+	return NULL;
 }
 
 int results_use_stdout(const struct results *results)

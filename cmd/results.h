@@ -24,6 +24,8 @@ int results_add(struct results *results, const struct voice *voice, const char *
 	const char *format, unsigned flags);
 /* Is one of them standard output? */
 int results_use_stdout(const struct results *results);
+/* The output that would replace this file, NULL: none would. */
+const char *results_replacing(const struct results *results, const char *input);
 size_t results_nr(const struct results *results);
 
 /*

@@ -4,12 +4,14 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "cmd/inputs.h"
+#include "cmd/spelling.h"
 
 #define MAX_FILES 10000 /* of a directory */
 
@@ -35,16 +37,6 @@ void paths_done(struct paths *paths)
 	*paths = (struct paths){0};
 }
 
-void paths_keep_last(struct paths *paths, size_t nr)
-{
-	size_t gone = paths->nr > nr ? paths->nr - nr : 0;
-
-	for (size_t i = 0; i < gone; i++)
-		free(paths->items[i]);
-	memmove(paths->items, paths->items + gone, (paths->nr - gone) * sizeof(*paths->items));
-	paths->nr -= gone;
-}
-
 /* Position of a name's suffix in suffixes, and how long the name is without it; ARRAY_SIZE: none.
  */
 static size_t suffix_of(const char *name, size_t *ret_stem)
@@ -68,11 +60,16 @@ static int by_number(const struct dirent **a, const struct dirent **b)
 	return strverscmp((*a)->d_name, (*b)->d_name);
 }
 
-static int is_profile(const struct dirent *entry)
+int paths_is_profile(const char *name)
 {
 	size_t stem;
 
-	return entry->d_name[0] != '.' && suffix_of(entry->d_name, &stem) < ARRAY_SIZE(suffixes);
+	return *name != '.' && suffix_of(name, &stem) < ARRAY_SIZE(suffixes);
+}
+
+static int is_profile(const struct dirent *entry)
+{
+	return paths_is_profile(entry->d_name);
 }
 
 /* The same recording in another file that holds more of it. */
@@ -89,8 +86,24 @@ static int has_better(struct dirent *const *entries, int nr, int which)
 	return 0;
 }
 
-static int add_entries(
-	struct paths *paths, const char *directory, struct dirent *const *entries, int nr)
+/* The picture of a comparison is often kept beside what was compared. */
+static int shows_difference(const char *path)
+{
+	size_t size = strlen(path);
+	_cleanup_close_ int fd = -1;
+	_cleanup_profile_ struct stoke_profile *profile = NULL;
+	struct stoke_error err = {0};
+
+	if (size < 4 || strcmp(path + size - 4, ".svg") != 0)
+		return 0;
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	return fd >= 0 && stoke_profile_new(&profile) == 0 &&
+	       stoke_profile_read(profile, fd, &(struct stoke_read_options){.name = path}, &err) ==
+		       -EMEDIUMTYPE;
+}
+
+static int add_entries(struct paths *paths, const struct voice *voice, const char *directory,
+	struct dirent *const *entries, int nr)
 {
 	size_t size = strlen(directory);
 
@@ -108,6 +121,11 @@ static int add_entries(
 			free(path);
 			continue;
 		}
+		if (shows_difference(path)) {
+			say(voice, "%s shows a difference: left out", path);
+			free(path);
+			continue;
+		}
 		if (add_path(paths, path) < 0)
 			return -ENOMEM;
 	}
@@ -122,7 +140,7 @@ int paths_list(struct paths *paths, const struct voice *voice, const char *direc
 	if (nr < 0)
 		return say_error(
 			voice, STATUS_USAGE, "cannot read %s: %s", directory, strerror(errno));
-	r = nr > MAX_FILES ? -E2BIG : add_entries(paths, directory, entries, nr);
+	r = nr > MAX_FILES ? -E2BIG : add_entries(paths, voice, directory, entries, nr);
 	for (int i = 0; i < nr; i++)
 		free(entries[i]);
 	free(entries);
@@ -225,23 +243,38 @@ int sides_read(const struct call *call, const struct sides *sides,
 	return STATUS_DONE;
 }
 
-/* A word for a shell. */
-static void put_word(FILE *out, const char *word)
+static void keep_last(struct paths *paths, size_t nr)
 {
-	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-				    "/._-+=:@%,";
+	size_t gone = paths->nr > nr ? paths->nr - nr : 0;
 
-	if (*word && strspn(word, plain) == strlen(word)) {
-		fputs(word, out);
-		return;
-	}
-	fputc('\'', out);
-	for (; *word; word++)
-		fputs(*word == '\'' ? "'\\''" : (const char[]){*word, '\0'}, out);
-	fputc('\'', out);
+	for (size_t i = 0; i < gone; i++)
+		free(paths->items[i]);
+	memmove(paths->items, paths->items + gone, (paths->nr - gone) * sizeof(*paths->items));
+	paths->nr -= gone;
 }
 
-char *sides_spelled(const struct call *call, const struct texts *baselines)
+static void put_paths(FILE *out, const struct paths *paths)
+{
+	for (size_t i = 0; i < paths->nr; i++) {
+		fputs(i ? " " : "", out);
+		spell_operand(out, paths->items[i]);
+	}
+}
+
+int sides_trim(struct sides *sides)
+{
+	size_t before = sides->before.nr, after = sides->after.nr;
+
+	if (before == after)
+		return 0;
+	keep_last(&sides->before, after);
+	keep_last(&sides->after, before);
+	sides->trimmed = 1;
+	return 1;
+}
+
+char *sides_spelled(
+	const struct call *call, const struct texts *baselines, const struct sides *sides)
 {
 	char *text = NULL;
 	size_t size, nr = baselines ? baselines->nr : 0;
@@ -250,15 +283,20 @@ char *sides_spelled(const struct call *call, const struct texts *baselines)
 
 	if (!out)
 		return NULL;
-	for (size_t i = 0; i < nr; i++) {
-		fputs(i ? " " : "", out);
-		put_word(out, baselines->items[i]);
+	if (sides->trimmed) { /* not all of what the operands name was looked at */
+		put_paths(out, &sides->before);
+		fputs(" -- ", out);
+		put_paths(out, &sides->after);
 	}
-	for (size_t i = 0; i < call->nr_operands; i++) {
+	for (size_t i = 0; i < nr && !sides->trimmed; i++) {
+		fputs(i ? " " : "", out);
+		spell_operand(out, baselines->items[i]);
+	}
+	for (size_t i = 0; i < call->nr_operands && !sides->trimmed; i++) {
 		if (is_parted && i == (nr ? 0 : call->nr_first))
 			fputs(" --", out);
 		fputs(i || nr ? " " : "", out);
-		put_word(out, call->operands[i]);
+		spell_operand(out, call->operands[i]);
 	}
 	if (fclose(out) == EOF) {
 		free(text);

@@ -15,6 +15,7 @@ struct paths {
 
 struct sides {
 	struct paths before, after;
+	int trimmed; /* 1: by sides_trim(): operands name more than is here */
 };
 
 /*
@@ -25,9 +26,9 @@ struct sides {
 int paths_add(struct paths *paths, const struct voice *voice, const char *operand);
 /* Adds the profiles in a directory; there may be none. An exit status. */
 int paths_list(struct paths *paths, const struct voice *voice, const char *directory);
+/* 1: paths_list() would find a file of this name. */
+int paths_is_profile(const char *name);
 void paths_done(struct paths *paths);
-/* Keeps the last nr. */
-void paths_keep_last(struct paths *paths, size_t nr);
 
 /*
  * "BEFORE AFTER", "A... -- B...", or with baselines given all operands after. An exit status.
@@ -37,8 +38,12 @@ void sides_done(struct sides *sides);
 /* All of them as runs of one new profile, those before first. An exit status. */
 int sides_read(const struct call *call, const struct sides *sides,
 	const struct stoke_read_options *how, struct stoke_profile **ret);
-/* How the operands were written, "base/ new/", for commands to paste. To be freed; NULL: no
- * memory. */
-char *sides_spelled(const struct call *call, const struct texts *baselines);
+/* Sides of unequal size make a test say too much: the last ones of the larger stay. 1: some went.
+ */
+int sides_trim(struct sides *sides);
+/* How the operands were written, "base/ new/", or what is left of them, for commands to paste. To
+ * be freed; NULL: no memory. */
+char *sides_spelled(
+	const struct call *call, const struct texts *baselines, const struct sides *sides);
 
 #endif

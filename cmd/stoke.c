@@ -98,13 +98,20 @@ static int unknown_command(const struct voice *voice, const char *word)
 		voice, STATUS_USAGE, "unknown command %s; stoke --help lists what there is", word);
 }
 
-/* Standard output may have been closed or full: an answer that nobody got is no success. */
-static int finish(const struct voice *voice, int status)
+/* Standard output may have been closed or full: an answer that nobody got is none, be it "yes" or
+ * "no". What a COMMAND said with its status stands. */
+static int finish(const struct voice *voice, const struct command *command, int status)
 {
-	if (ferror(stdout) || fflush(stdout) == EOF)
-		return say_error(voice, status ? status : STATUS_USAGE,
-			"cannot write to standard output: %s", strerror(errno));
-	return status;
+	int is_answer =
+		status == STATUS_DONE ||
+		((status == STATUS_NO || status == STATUS_CANNOT_TELL) && !command->runs_command);
+
+	errno = 0;
+	if (fflush(stdout) != EOF && !ferror(stdout))
+		return status;
+	return say_error(voice, is_answer ? STATUS_USAGE : status,
+		"cannot write to standard output%s%s", errno ? ": " : "",
+		errno ? strerror(errno) : "");
 }
 
 static int help_or_version(const struct command *command, const struct common *common)
@@ -117,7 +124,7 @@ static int help_or_version(const struct command *command, const struct common *c
 		command_help(command, stdout);
 	else
 		commands_list(stdout);
-	return finish(&voice, STATUS_DONE);
+	return finish(&voice, command, STATUS_DONE);
 }
 
 static int run(const struct command *command, int argc, char **argv, struct common *common)
@@ -134,7 +141,7 @@ static int run(const struct command *command, int argc, char **argv, struct comm
 	else if (common->flags & (COMMON_HELP | COMMON_VERSION))
 		status = help_or_version(command, common);
 	else
-		status = finish(&call.voice, command->run(&call));
+		status = finish(&call.voice, command, command->run(&call));
 	options_done(command, &call);
 	return status;
 }

@@ -233,6 +233,12 @@ static uint64_t count_stacks(const struct stoke_profile *profile)
 	uint64_t nr = 0;
 
 	for (size_t i = 0; seen && i < profile->rows.nr; i++) {
+		int counted = 0; /* a row of nothing was not seen */
+
+		for (unsigned v = 0; v < profile->nr_values; v++)
+			counted |= profile->rows.value[v][i] > 0;
+		if (!counted)
+			continue;
 		nr += !seen[profile->rows.stack[i]];
 		seen[profile->rows.stack[i]] = 1;
 	}
@@ -299,6 +305,12 @@ static int ends_in(const char *path, const char *suffixes, size_t *best)
 	return found;
 }
 
+static unsigned kinds_of(const struct report *report)
+{
+	return (report->profile ? STOKE_OUTPUT_REPORT : 0) |
+	       (report->comparison ? STOKE_OUTPUT_COMPARISON : 0);
+}
+
 const char *stoke_output_for(const char *path, unsigned kind)
 {
 	const char *name = NULL;
@@ -309,10 +321,7 @@ const char *stoke_output_for(const char *path, unsigned kind)
 			name = formats[i]->name;
 	}
 	for (size_t i = 0; i < nr_reports; i++) {
-		unsigned can = (reports[i]->profile ? STOKE_OUTPUT_REPORT : 0) |
-			       (reports[i]->comparison ? STOKE_OUTPUT_COMPARISON : 0);
-
-		if ((kind & can) && ends_in(path, reports[i]->suffixes, &best))
+		if ((kind & kinds_of(reports[i])) && ends_in(path, reports[i]->suffixes, &best))
 			name = reports[i]->name;
 	}
 	return name;
@@ -337,24 +346,41 @@ int stoke_output_suffix(const char *format, char *ret, size_t size)
 	return 0;
 }
 
-static void append_suffixes(char *text, size_t size, const char *suffixes)
+static int has_word(const char *text, const char *word, size_t size)
 {
-	size_t used = strlen(text);
-
-	if (suffixes && *suffixes)
-		(void)snprintf(
-			text + used, size - used, "%s%s", used ? " " : "", suffixes); /* cut */
+	for (; *text; text += strcspn(text, " ")) {
+		text += strspn(text, " ");
+		if (strcspn(text, " ") == size && memcmp(text, word, size) == 0)
+			return 1;
+	}
+	return 0;
 }
 
-char *stoke_output_suffixes(char *ret, size_t size)
+static void append_suffixes(char *text, size_t room, const char *suffixes)
+{
+	size_t used = strlen(text), size;
+
+	for (; suffixes && *suffixes; suffixes += size) {
+		suffixes += strspn(suffixes, " ");
+		size = strcspn(suffixes, " ");
+		if (!size || has_word(text, suffixes, size) || used + size + 2 > room)
+			continue;
+		used += (size_t)snprintf(text + used, room - used, "%s%.*s", used ? " " : "",
+			(int)size, suffixes); /* fits */
+	}
+}
+
+char *stoke_output_suffixes(unsigned kind, char *ret, size_t size)
 {
 	*ret = '\0';
-	for (size_t i = 0; i < nr_formats; i++) {
+	for (size_t i = 0; (kind & STOKE_OUTPUT_FORMAT) && i < nr_formats; i++) {
 		if (formats[i]->write)
 			append_suffixes(ret, size, formats[i]->suffixes);
 	}
-	for (size_t i = 0; i < nr_reports; i++)
-		append_suffixes(ret, size, reports[i]->suffixes);
+	for (size_t i = 0; i < nr_reports; i++) {
+		if (kind & kinds_of(reports[i]))
+			append_suffixes(ret, size, reports[i]->suffixes);
+	}
 	return ret;
 }
 
@@ -366,11 +392,18 @@ int stoke_output_binary(const char *format)
 	return found && found->binary;
 }
 
-static void help_params(const struct param *params, FILE *out)
+/* but: those that are explained already. */
+static void help_params(const struct param *params, const struct param *but, FILE *out)
 {
 	static const char *const values[] = {"", "=NUMBER", "=SHARE", "=TEXT"};
 
 	for (; params && params->name; params++) {
+		const struct param *known = but;
+
+		while (known && known->name && strcmp(known->name, params->name) != 0)
+			known++;
+		if (known && known->name)
+			continue;
 		(void)fprintf(out, "  %s%s", params->name, values[params->type]);
 		if (params->initial && *params->initial)
 			(void)fprintf(out, " (%s)", params->initial);
@@ -384,7 +417,30 @@ static void help_plugin(const char *name, const char *summary, const char *suffi
 	(void)fprintf(out, "%s: %s\n", name, summary);
 	if (suffixes && *suffixes)
 		(void)fprintf(out, "  suffixes %s\n", suffixes);
-	help_params(params, out);
+	help_params(params, NULL, out);
+}
+
+/* A format, and what the report of the same name says of comparisons. */
+static void help_format(const struct format *format, FILE *out)
+{
+	const struct report *report = report_find(format->name, strlen(format->name));
+
+	help_plugin(format->name, format->summary, format->suffixes, format->params, out);
+	if (!report)
+		return;
+	(void)fprintf(out, "  %s\n", report->summary);
+	help_params(report->params, format->params, out);
+}
+
+static void help_report(const struct report *report, FILE *out)
+{
+	if (!format_find(report->name, strlen(report->name)))
+		help_plugin(report->name, report->summary, report->suffixes, report->params, out);
+}
+
+static void help_source(const struct source *source, FILE *out)
+{
+	help_plugin(source->name, source->summary, NULL, source->params, out);
 }
 
 /* All of a kind. 0 when the word is not the name of a list. */
@@ -392,17 +448,14 @@ static int help_list(const char *word, FILE *out)
 {
 	if (strcmp(word, "formats") == 0) {
 		for (size_t i = 0; i < nr_formats; i++)
-			help_plugin(formats[i]->name, formats[i]->summary, formats[i]->suffixes,
-				formats[i]->params, out);
+			help_format(formats[i], out);
 		for (size_t i = 0; i < nr_reports; i++)
-			help_plugin(reports[i]->name, reports[i]->summary, reports[i]->suffixes,
-				reports[i]->params, out);
+			help_report(reports[i], out);
 		return 1;
 	}
 	if (strcmp(word, "events") == 0) {
 		for (size_t i = 0; i < nr_sources; i++)
-			help_plugin(sources[i]->name, sources[i]->summary, NULL, sources[i]->params,
-				out);
+			help_source(sources[i], out);
 		return 1;
 	}
 	return 0;
@@ -414,20 +467,15 @@ int stoke_help(const char *word, FILE *out)
 	const struct report *report = report_find(word, strlen(word));
 	int found = help_list(word, out);
 
-	if (format) {
-		help_plugin(format->name, format->summary, format->suffixes, format->params, out);
-		found = 1;
-	}
-	if (report) {
-		help_plugin(report->name, report->summary, report->suffixes, report->params, out);
-		found = 1;
-	}
+	if (format)
+		help_format(format, out);
+	if (report)
+		help_report(report, out);
 	for (size_t i = 0; i < nr_sources; i++) {
 		if (strcmp(sources[i]->name, word) == 0) {
-			help_plugin(sources[i]->name, sources[i]->summary, NULL, sources[i]->params,
-				out);
+			help_source(sources[i], out);
 			found = 1;
 		}
 	}
-	return found ? 0 : -ENOENT;
+	return found || format || report ? 0 : -ENOENT;
 }

@@ -50,6 +50,7 @@ struct stoke_record_options {
 	const unsigned *cpus; /* only these; none: all online */
 	size_t nr_cpus;
 	char *const *command; /* argv; started held, sampled from its first instruction */
+	const char *command_name; /* what is stored of COMMAND; NULL: its first word. Borrowed */
 	int command_is_target; /* 0: COMMAND only sets the window, as in "-p PID -- sleep 30" */
 	const char *event; /* NULL: "cpu" */
 	unsigned frequency_hz; /* 0: 99 */
@@ -115,7 +116,8 @@ struct stoke_read_options {
 };
 
 /*
- * Adds what fd holds as one run. The format is known by content. -EINVAL: not a profile (status
+ * Adds what fd holds as one run. The format is known by content. -EMEDIUMTYPE: a picture of
+ * two sides, which is no profile; -EINVAL: nor is this (status
  * 2); bad lines among good ones are counted in the run's quality, not an error.
  */
 int stoke_profile_read(struct stoke_profile *profile, int fd,
@@ -218,8 +220,11 @@ int stoke_compare(const struct stoke_profile *profile, uint32_t nr_before,
  * only tries whether there is such a report, with these options. */
 int stoke_comparison_report(const struct stoke_comparison *comparison, const char *report,
 	FILE *out, struct stoke_error *err);
-/* 0 pass, 1 regression, 3 cannot tell; without a budget 1 when anything grew, else 0. */
+/* 0 pass, 1 regression, 3 cannot tell; without a budget 1 when anything grew, 0 when nothing did, 3
+ * when so few runs or samples, or such as are not comparable, cannot tell. */
 int stoke_comparison_verdict(const struct stoke_comparison *comparison);
+/* Why what it says may mislead, heaviest first; NULL after the last. Borrowed. */
+const char *stoke_comparison_warning(const struct stoke_comparison *comparison, size_t i);
 void stoke_comparison_free(struct stoke_comparison *comparison);
 
 /*
@@ -247,8 +252,9 @@ const char *stoke_output_for(const char *path, unsigned kind);
 /* "svg:width=800" -> ".svg", what files of this format or report are called by default: 0, -ENOENT
  * when there is none of that name, -ENOBUFS when it does not fit. */
 int stoke_output_suffix(const char *format, char *ret, size_t size);
-/* Every suffix that has an output, blank-separated, cut where it does not fit. Returns ret. */
-char *stoke_output_suffixes(char *ret, size_t size);
+/* Every suffix that has an output of that kind, once, blank-separated, cut where it does not fit.
+ * Returns ret. */
+char *stoke_output_suffixes(unsigned kind, char *ret, size_t size);
 /* 1 when this format's output is binary and has no place on a terminal. */
 int stoke_output_binary(const char *format);
 /* What a word means: a format, report, event or "formats", "events". -ENOENT: nothing. */

@@ -115,7 +115,8 @@ static int add_command(struct stoke_recorder *recorder)
 	if (!argv)
 		return 0;
 	if (!(recorder->options.flags & STOKE_FULL_COMMAND))
-		return add_fact(recorder, "command", "%s", argv[0]);
+		return add_fact(recorder, "command", "%s",
+			recorder->options.command_name ? recorder->options.command_name : argv[0]);
 	text[0] = '\0';
 	for (; *argv && at < sizeof(text); argv++)
 		at += (size_t)snprintf(text + at, sizeof(text) - at, "%s%s", at ? " " : "", *argv);

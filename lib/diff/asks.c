@@ -39,31 +39,57 @@ static double ratio_of(const struct rule *rule)
 	return isnan(rule->ratio) ? 0 : rule->ratio;
 }
 
-static void add_limit(
-	struct stoke_budget *budget, const struct rule *rule, enum hypothesis_kind kind)
+/* What matches `rule` is limited as `as` says. */
+static void add_limit(struct stoke_budget *budget, const struct rule *rule, const struct rule *as,
+	enum hypothesis_kind kind)
 {
 	budget->limits[budget->nr_limits++] = (struct units_limit){
 		/* The total of all samples is the one without a name. */
 		.glob = rule->kind == RULE_TOTAL_CPU ? "" : rule->glob,
 		.kind = kind,
-		.least = least_of(rule),
-		.least_ratio = ratio_of(rule),
+		.least = least_of(as),
+		.least_ratio = ratio_of(as),
 	};
+}
+
+/* Who may grow in total may do so by code of its own: the limit of that, where the rule for totals
+ * is what speaks of a function. */
+static const struct rule *self_limit(const struct stoke_budget *budget, const struct rule *rule)
+{
+	const struct rule *usual = default_of(budget, HYPOTHESIS_SELF);
+	double growth = least_of(rule), least = least_of(usual);
+
+	return growth > least || (!(growth < least) && ratio_of(rule) > ratio_of(usual)) ? rule
+											 : usual;
+}
+
+static int is_of_totals(const struct rule *rule)
+{
+	return rule->kind == RULE_FRAME && !rule->sum && rule->which == HYPOTHESIS_TOTAL;
 }
 
 /* In order, since the last that matches holds: defaults, then what the file says one by one. */
 static void ask_limits(struct stoke_budget *budget)
 {
-	add_limit(budget, default_of(budget, HYPOTHESIS_TOTAL), HYPOTHESIS_TOTAL);
-	add_limit(budget, default_of(budget, HYPOTHESIS_SELF), HYPOTHESIS_SELF);
+	const struct rule *total = default_of(budget, HYPOTHESIS_TOTAL);
+	const struct rule *self = default_of(budget, HYPOTHESIS_SELF);
+
+	add_limit(budget, total, total, HYPOTHESIS_TOTAL);
+	add_limit(budget, self, self, HYPOTHESIS_SELF);
+	for (size_t i = 0; i < budget->nr_rules; i++) {
+		const struct rule *rule = &budget->rules[i];
+
+		if (is_of_totals(rule))
+			add_limit(budget, rule, self_limit(budget, rule), HYPOTHESIS_SELF);
+	}
 	for (size_t i = 0; i < budget->nr_rules; i++) {
 		const struct rule *rule = &budget->rules[i];
 
 		if (rule->kind == RULE_IGNORE || rule->kind == RULE_TOTAL_CPU ||
 			(rule->kind == RULE_FRAME && !rule->sum))
-			add_limit(budget, rule, rule->which);
+			add_limit(budget, rule, rule, rule->which);
 		if (rule->kind == RULE_IGNORE)
-			add_limit(budget, rule, HYPOTHESIS_SELF);
+			add_limit(budget, rule, rule, HYPOTHESIS_SELF);
 	}
 }
 
@@ -125,6 +151,11 @@ const struct rule *budget_rule_of(
 	enum hypothesis_kind which = kind == HYPOTHESIS_SELF ? kind : HYPOTHESIS_TOTAL;
 	const struct rule *found = default_of(budget, which);
 
+	for (size_t i = 0; which == HYPOTHESIS_SELF && size && i < budget->nr_rules; i++) {
+		if (is_of_totals(&budget->rules[i]) &&
+			budget_matches(budget->rules[i].glob, name, size))
+			found = self_limit(budget, &budget->rules[i]);
+	}
 	for (size_t i = 0; i < budget->nr_rules; i++) {
 		const struct rule *rule = &budget->rules[i];
 

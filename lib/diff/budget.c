@@ -16,7 +16,7 @@
 #include "diff/words.h"
 
 #define MAX_BUDGET_BYTES (1 << 20)
-#define MOST_GROWTH	 100.0 /* of all samples before: a program may get slower many times over */
+#define MOST_GROWTH	 1e7 /* of all samples before: a program may get slower many times over */
 #define MAX_RULES	 4096
 
 /* A group, until the file has been read. */
@@ -149,6 +149,13 @@ static int parse_exposure(struct reading *reading)
 	return wrong(reading, "exposure is one of share, work, time");
 }
 
+static int check_glob(struct reading *reading, const char *glob)
+{
+	const char *complaint = budget_glob_complaint(glob);
+
+	return complaint ? wrong(reading, "%.100s: %s", glob, complaint) : 0;
+}
+
 static int parse_group(struct reading *reading)
 {
 	const char *name = next_word(reading);
@@ -165,7 +172,7 @@ static int parse_group(struct reading *reading)
 		return no_memory(reading);
 	group = &reading->groups[reading->nr_groups++];
 	*group = (struct group){strdup(name), strdup(next_word(reading))};
-	return group->name && group->glob ? 0 : no_memory(reading);
+	return group->name && group->glob ? check_glob(reading, group->glob) : no_memory(reading);
 }
 
 /* A new rule, its words without the reason as its text. */
@@ -242,13 +249,15 @@ static int parse_glob(struct reading *reading, struct rule *rule, int may_be_wit
 				word + 1, word + 1);
 	}
 	rule->glob = strdup(glob);
+	if (check_glob(reading, glob) < 0)
+		return -EINVAL;
 	if (may_be_within && take(reading, "in")) {
 		word = next_word(reading);
 		if (!word)
 			return wrong(reading, "in: the glob of a function or a thread is missing");
 		rule->within = strdup(word);
-		if (!rule->within)
-			return no_memory(reading);
+		if (!rule->within || check_glob(reading, word) < 0)
+			return rule->within ? -EINVAL : no_memory(reading);
 	}
 	rule->name = join(reading->words + first, reading->at - first);
 	return rule->glob && rule->name ? 0 : no_memory(reading);
@@ -336,6 +345,18 @@ static int parse_frame(struct reading *reading)
 	return r < 0 ? r : set_text(reading, rule);
 }
 
+/* "+5%" of all samples. */
+static int parse_whole_growth(struct reading *reading, struct rule *rule)
+{
+	const char *word = next_word(reading);
+
+	rule->ratio = word && *word == '+' ? percent(word + 1) : NAN;
+	if (isnan(rule->ratio))
+		return wrong(reading, "total-cpu %s: it is written +5%% or max 2.5cores",
+			word ? word : "");
+	return 0;
+}
+
 static int parse_total_cpu(struct reading *reading)
 {
 	struct rule *rule = NULL;
@@ -353,12 +374,22 @@ static int parse_total_cpu(struct reading *reading)
 				word ? word : "");
 		return set_text(reading, rule);
 	}
-	word = next_word(reading);
-	rule->ratio = word && *word == '+' ? percent(word + 1) : NAN;
-	if (isnan(rule->ratio))
-		return wrong(reading, "total-cpu %s: it is written +5%% or max 2.5cores",
-			word ? word : "");
-	return set_text(reading, rule);
+	r = parse_whole_growth(reading, rule);
+	return r < 0 ? r : set_text(reading, rule);
+}
+
+/* "GLOB total +2pp", or "total-cpu +5%": of all samples. */
+static int parse_allowed(struct reading *reading, struct rule *rule)
+{
+	const char *growth = reading->at + 1 < reading->nr ? reading->words[reading->at + 1] : "";
+	int r;
+
+	if (*growth == '+' && take(reading, "total-cpu"))
+		return parse_whole_growth(reading, rule);
+	r = parse_glob(reading, rule, 1);
+	if (r >= 0)
+		r = parse_which(reading, rule);
+	return r < 0 ? r : parse_growth(reading, rule);
 }
 
 static int parse_allow(struct reading *reading)
@@ -368,16 +399,13 @@ static int parse_allow(struct reading *reading)
 	int r = add_rule(reading, RULE_ALLOW, &rule);
 
 	if (r >= 0)
-		r = parse_glob(reading, rule, 1);
-	if (r >= 0)
-		r = parse_which(reading, rule);
-	if (r >= 0)
-		r = parse_growth(reading, rule);
+		r = parse_allowed(reading, rule);
 	if (r < 0)
 		return r;
 	word = take(reading, "until") ? next_word(reading) : NULL;
 	if (!word || !words_is_date(word))
-		return wrong(reading, "an allowance ends some day: until YYYY-MM-DD");
+		return wrong(reading, "an allowance ends some day: until YYYY-MM-DD%s%s",
+			word ? ", not " : "", word ? word : "");
 	memcpy(rule->until, word, sizeof(rule->until));
 	r = set_text(reading, rule);
 	if (r < 0)
@@ -491,10 +519,8 @@ static int add_default(struct reading *reading, enum hypothesis_kind which)
 
 	if (find_default(reading, which))
 		return 0;
-	for (size_t i = 0; i < ARRAY_SIZE(rules); i++) {
-		if (rules[i].parse == parse_default)
-			reading->row = &rules[i];
-	}
+	for (reading->row = rules; reading->row->parse != parse_default; reading->row++)
+		;
 	reading->line = 0;
 	r = add_rule(reading, RULE_DEFAULT, &rule);
 	if (r < 0)
@@ -524,6 +550,7 @@ int stoke_budget_parse(const char *text, size_t size, const char *name, struct s
 	_cleanup_(cleanup_budget) struct stoke_budget *budget = calloc(1, sizeof(*budget));
 	_cleanup_(reading_done) struct reading reading = {
 		.budget = budget, .name = name ? name : "budget", .err = err};
+	struct scan scan = scan_of(text ? text : "", text ? size : 0);
 	int r;
 
 	if (!budget || (name && !(budget->name = strdup(name))))
@@ -533,7 +560,9 @@ int stoke_budget_parse(const char *text, size_t size, const char *name, struct s
 			reading.name, size, MAX_BUDGET_BYTES);
 	budget->alpha = BUDGET_ALPHA;
 	budget->repeats = BUDGET_REPEATS;
-	r = text ? parse_lines(&reading, scan_of(text, size)) : 0;
+	if (scan_left(&scan) >= 3 && !memcmp(scan.at, "\xef\xbb\xbf", 3))
+		scan.at += 3; /* some editors begin UTF-8 so */
+	r = parse_lines(&reading, scan);
 	if (r >= 0)
 		r = add_default(&reading, HYPOTHESIS_TOTAL);
 	if (r >= 0)

@@ -27,7 +27,7 @@ enum rule_kind {
 	RULE_MAX, /* ceiling on after alone */
 	RULE_TOTAL_CPU, /* growth of all samples; work or time only */
 	RULE_TOTAL_MAX, /* ceiling on all samples, in cores */
-	RULE_ALLOW, /* until a date */
+	RULE_ALLOW, /* until a date; without a glob: of all samples */
 	RULE_IGNORE,
 };
 
@@ -77,5 +77,7 @@ const struct rule *budget_rule_of(const struct stoke_budget *budget, enum hypoth
 /* 1 when a glob matches all of text: '*', '?', '[a-z]', '\' before what is meant as it stands;
  * alternatives parted by '|'. An alternative that is the text itself matches, too. */
 int budget_matches(const char *glob, const char *text, size_t size);
+/* NULL, or what is wrong with a glob: a constant. */
+const char *budget_glob_complaint(const char *glob);
 
 #endif

@@ -271,9 +271,23 @@ int stoke_comparison_verdict(const struct stoke_comparison *comparison)
 
 	if (comparison->verdict)
 		return (int)comparison->verdict->word;
+	if (!evidence || comparison->too_few || has_few_samples(comparison->comparable) ||
+		comparable_worst(comparison->comparable, FINDING_REFUSAL))
+		return VERDICT_CANNOT_TELL;
 	for (size_t i = 0; i < evidence->nr; i++) {
 		if (evidence->changes[i].flags & CHANGE_GREW)
 			return 1;
 	}
 	return 0;
+}
+
+const char *stoke_comparison_warning(const struct stoke_comparison *comparison, size_t i)
+{
+	const struct comparable *comparable = comparison->comparable;
+
+	for (size_t f = 0; f < comparable->nr_findings; f++) {
+		if (comparable->findings[f].weight >= FINDING_WARNING && !i--)
+			return comparable->findings[f].text;
+	}
+	return NULL;
 }

@@ -52,6 +52,31 @@ static int takes(const char **at, const char *end, char c)
 	return 1;
 }
 
+static const char *end_of_alternative(const char *glob)
+{
+	while (*glob && *glob != '|')
+		glob += *glob == '\\' && glob[1] ? 2 : 1;
+	return glob;
+}
+
+const char *budget_glob_complaint(const char *glob)
+{
+	if (!*glob)
+		return "an empty glob means nothing";
+	for (;; glob++) {
+		const char *end = end_of_alternative(glob);
+
+		while (glob < end) {
+			if (*glob == '[' && in_class(glob + 1, end, '\0', &glob) < 0)
+				return "a [ is not closed; \\[ is one as it stands";
+			else if (*glob != '[')
+				glob += *glob == '\\' && glob[1] ? 2 : 1;
+		}
+		if (!*end)
+			return NULL;
+	}
+}
+
 /* The last '*' takes one byte more at each failure; those before it never need to. */
 static int matches_one(const char *glob, const char *end, const char *text, size_t size)
 {
@@ -79,10 +104,8 @@ static int matches_one(const char *glob, const char *end, const char *text, size
 int budget_matches(const char *glob, const char *text, size_t size)
 {
 	for (;;) {
-		const char *end = glob;
+		const char *end = end_of_alternative(glob);
 
-		while (*end && *end != '|')
-			end += *end == '\\' && end[1] ? 2 : 1;
 		if (matches_one(glob, end, text, size))
 			return 1;
 		if (!*end)

@@ -67,6 +67,19 @@ void units_free(struct units *units)
 	free(units);
 }
 
+double units_rate(const struct units *units)
+{
+	double samples = 0, exposure = 0;
+
+	if (units->exposure == STOKE_EXPOSURE_SHARE)
+		return 1;
+	for (unsigned unit = 0; unit < units->nr; unit++) {
+		samples += (double)units->samples[unit];
+		exposure += units->exposures[unit];
+	}
+	return exposure > 0 ? samples / exposure : 1;
+}
+
 static unsigned side_of(const struct units *units, unsigned unit)
 {
 	return unit >= units->nr_before;

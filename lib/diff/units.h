@@ -101,5 +101,8 @@ struct units {
 int units_make(struct stoke_profile *profile, const struct units_options *options,
 	struct units **ret, struct stoke_error *err);
 void units_free(struct units *units);
+/* How much of a rate 1, "100 points of all samples", is: 1 for shares, else the rate of all samples
+ * of both sides. */
+double units_rate(const struct units *units);
 
 #endif

@@ -16,6 +16,7 @@
 #include "diff/gather.h"
 #include "diff/judge.h"
 #include "diff/numbers.h"
+#include "diff/unmet.h"
 
 #define LEAST_SAMPLES  1000 /* of a run */
 #define MOST_RATIO     4 /* of the sides' noise */
@@ -165,21 +166,6 @@ static int find_doubts(struct judging *judging)
 	return r;
 }
 
-/* How much of the rate one point of "+Xpp" is. */
-static double scale_of(const struct stoke_comparison *comparison)
-{
-	const struct units *units = comparison->units;
-	double samples = 0, exposure = 0;
-
-	if (units->exposure == STOKE_EXPOSURE_SHARE)
-		return 1;
-	for (unsigned unit = 0; unit < units->nr; unit++) {
-		samples += (double)units->samples[unit];
-		exposure += units->exposures[unit];
-	}
-	return exposure > 0 ? samples / exposure : 1;
-}
-
 /* Does an allowance speak of this hypothesis? */
 static int allows(const struct stoke_comparison *comparison, const struct rule *rule,
 	const struct hypothesis *h)
@@ -189,6 +175,8 @@ static int allows(const struct stoke_comparison *comparison, const struct rule *
 	if (rule->kind != RULE_ALLOW ||
 		(rule->which == HYPOTHESIS_SELF) != (h->kind == HYPOTHESIS_SELF))
 		return 0;
+	if (!rule->glob || (!h->sum && !h->name)) /* all samples are no function */
+		return !rule->glob && !h->sum && !h->name;
 	if (h->sum)
 		return strcmp(rule->name, comparison->budget->sums[h->sum - 1].name) == 0;
 	return !rule->within && budget_matches(rule->glob, strings_text(strings, h->name),
@@ -199,7 +187,7 @@ static int allows(const struct stoke_comparison *comparison, const struct rule *
 static double allowance(const struct stoke_comparison *comparison, const struct rule *rule,
 	const struct change *change)
 {
-	double points = rule->growth * scale_of(comparison);
+	double points = rule->growth * units_rate(comparison->units);
 	double ratio = isnan(rule->ratio) ? 0 : rule->ratio * change->before;
 
 	return points > ratio ? points : ratio;
@@ -443,25 +431,44 @@ static int judge_rules(struct judging *judging)
 	for (size_t i = 0; i < budget->nr_rules; i++) {
 		const struct rule *rule = &budget->rules[i];
 
-		if (!rule->word->judge)
-			continue;
-		judging->verdict->nr_rules += rule->kind != RULE_ALLOW;
-		if (rule->word->judge(judging, rule) < 0)
+		if (rule->word->judge && rule->word->judge(judging, rule) < 0)
 			return -ENOMEM;
 	}
 	return 0;
 }
 
-static void count_functions(struct judging *judging)
+int verdict_counts(
+	const struct verdict *verdict, const struct stoke_budget *budget, const struct rule *rule)
+{
+	int said = 0;
+
+	if (rule->kind == RULE_IGNORE)
+		return 0;
+	if (rule->line)
+		return 1;
+	for (size_t i = 0; i < verdict->nr_breaches; i++) {
+		if (verdict->breaches[i].outcome == OUTCOME_FAIL &&
+			verdict->breaches[i].rule == rule)
+			return 1;
+	}
+	for (size_t i = 0; i < budget->nr_rules; i++)
+		said |= budget->rules[i].kind == RULE_DEFAULT && budget->rules[i].line;
+	return !said && rule->which == HYPOTHESIS_TOTAL;
+}
+
+static void count(struct judging *judging)
 {
 	const struct stoke_comparison *comparison = judging->comparison;
+	struct verdict *verdict = judging->verdict;
 
+	for (size_t i = 0; i < judging->budget->nr_rules; i++)
+		verdict->nr_rules +=
+			verdict_counts(verdict, judging->budget, &judging->budget->rules[i]) != 0;
 	for (size_t i = 0; comparison->evidence && i < comparison->evidence->nr; i++) {
 		const struct hypothesis *h = &comparison->units->hypotheses[i];
 
-		judging->verdict->nr_functions +=
-			h->kind == HYPOTHESIS_TOTAL && !h->sum && h->name &&
-			(comparison->evidence->changes[i].flags & CHANGE_TESTED);
+		verdict->nr_functions += h->kind == HYPOTHESIS_TOTAL && !h->sum && h->name &&
+					 (comparison->evidence->changes[i].flags & CHANGE_TESTED);
 	}
 }
 
@@ -483,11 +490,13 @@ int verdict_find(const struct stoke_comparison *comparison, const char *today, s
 		r = apply_allowances(&judging);
 	if (r >= 0)
 		r = find_own(&judging);
+	if (r >= 0)
+		r = unmet_find(comparison, &verdict->unmet, &verdict->nr_unmet);
 	if (r < 0) {
 		verdict_free(verdict);
 		return r;
 	}
-	count_functions(&judging);
+	count(&judging);
 	/* A rule that cannot be judged hides nothing that others found. */
 	verdict->word = nr_doubts	       ? VERDICT_CANNOT_TELL
 			: verdict->nr_failures ? VERDICT_REGRESSION
@@ -508,5 +517,6 @@ void verdict_free(struct verdict *verdict)
 	free(verdict->reasons);
 	free(verdict->breaches);
 	free(verdict->expired);
+	free(verdict->unmet);
 	free(verdict);
 }

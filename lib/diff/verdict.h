@@ -43,9 +43,11 @@ struct verdict {
 	struct breach *breaches; /* failures, own ones first; warnings; allowed; carried */
 	size_t nr_breaches;
 	size_t nr_failures; /* own ones: what people would call regressions */
-	size_t nr_rules, nr_functions; /* judged */
+	size_t nr_rules, nr_functions; /* judged: those of verdict_counts() */
 	const struct rule **expired; /* allowances that today is past */
 	size_t nr_expired;
+	const struct rule **unmet; /* rules that match nothing here: mistyped, or of the past */
+	size_t nr_unmet;
 	struct reason *reasons; /* why it cannot tell */
 	size_t nr_reasons;
 };
@@ -54,6 +56,9 @@ struct verdict {
 int verdict_find(
 	const struct stoke_comparison *comparison, const char *today, struct verdict **ret);
 void verdict_free(struct verdict *verdict);
+/* 1: a rule that reports count and list: those of the file, and built-in ones where they matter. */
+int verdict_counts(
+	const struct verdict *verdict, const struct stoke_budget *budget, const struct rule *rule);
 /* 1 when an allowance is past its date. today NULL: it is not. */
 int rule_has_expired(const struct rule *rule, const char *today);
 

@@ -7,6 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
+
+#define TOO_LONG "a word of more than 129 kB; globs make names shorter"
+
 static int is_blank(char c)
 {
 	return c == ' ' || c == '\t' || c == '\r';
@@ -20,7 +24,7 @@ static const char *take_quoted(struct scan *line, char *word, size_t *size)
 			(line->at[1] == '"' || line->at[1] == '\\'))
 			line->at++;
 		if (*size == WORDS_MAX_SIZE)
-			return "a word of more than 1024 bytes; globs make names shorter";
+			return TOO_LONG;
 		word[(*size)++] = *line->at++;
 	}
 	if (line->at == line->end)
@@ -37,7 +41,7 @@ static const char *take_plain(struct scan *line, char *word, size_t *size)
 		if (*line->at == '"')
 			return "a quote in the middle of a word; quote all of it";
 		if (*size == WORDS_MAX_SIZE)
-			return "a word of more than 1024 bytes; globs make names shorter";
+			return TOO_LONG;
 		word[(*size)++] = *line->at++;
 	}
 	return NULL;
@@ -45,11 +49,14 @@ static const char *take_plain(struct scan *line, char *word, size_t *size)
 
 int words_split(struct scan line, char **ret_words, size_t *ret_nr, const char **ret_complaint)
 {
-	char word[WORDS_MAX_SIZE];
+	/* No word is longer than its line. */
+	_cleanup_free_ char *word = malloc(scan_left(&line) + 1);
 	size_t nr = 0;
 	int r = -EINVAL;
 
 	*ret_complaint = NULL;
+	if (!word)
+		return -ENOMEM;
 	for (;;) {
 		size_t size = 0;
 
@@ -96,18 +103,28 @@ double words_amount(const char *word, const char *unit)
 	return digits && strcmp(word, unit) == 0 ? value / scale : NAN;
 }
 
+static int days_of(int year, int month)
+{
+	static const int days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+	int leaps = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
+
+	return days[month - 1] + (month == 2 && leaps);
+}
+
 int words_is_date(const char *word)
 {
 	static const char form[] = "0000-00-00";
-	int month, day;
+	int year = 0, month, day;
 
 	for (size_t i = 0; i < sizeof(form); i++) {
 		if (form[i] == '0' ? word[i] < '0' || word[i] > '9' : word[i] != form[i])
 			return 0;
 	}
+	for (int i = 0; i < 4; i++)
+		year = year * 10 + word[i] - '0';
 	month = (word[5] - '0') * 10 + word[6] - '0';
 	day = (word[8] - '0') * 10 + word[9] - '0';
-	return month >= 1 && month <= 12 && day >= 1 && day <= 31;
+	return month >= 1 && month <= 12 && day >= 1 && day <= days_of(year, month);
 }
 
 void words_done(char **words, size_t *nr)

@@ -71,25 +71,10 @@ static char *rule_text(const struct rule *rule)
 	return text;
 }
 
-/* A rule that is a test case: those of the file, and built-in ones where they matter. */
+/* A rule that is a test case. */
 static int is_case(const struct suite *suite, const struct rule *rule)
 {
-	const struct stoke_budget *budget = suite->comparison->budget;
-	const struct verdict *verdict = suite->comparison->verdict;
-	int said = 0;
-
-	if (rule->kind == RULE_IGNORE)
-		return 0;
-	if (rule->line)
-		return 1;
-	for (size_t i = 0; i < verdict->nr_breaches; i++) {
-		if (verdict->breaches[i].outcome == OUTCOME_FAIL &&
-			verdict->breaches[i].rule == rule)
-			return 1;
-	}
-	for (size_t i = 0; i < budget->nr_rules; i++)
-		said |= budget->rules[i].kind == RULE_DEFAULT && budget->rules[i].line;
-	return !said && rule->which == HYPOTHESIS_TOTAL;
+	return verdict_counts(suite->comparison->verdict, suite->comparison->budget, rule);
 }
 
 /* The first failure of a rule from a position on, or nr_breaches. */

@@ -19,7 +19,7 @@
 
 struct markdown_params {
 	uint64_t n, bytes;
-	char *sides;
+	char *sides, *options;
 };
 
 static const struct param markdown_params[] = {
@@ -28,6 +28,8 @@ static const struct param markdown_params[] = {
 		"at most so many: 60000 for a comment", 2000, MOST_BYTES},
 	{"sides", PARAM_TEXT, offsetof(struct markdown_params, sides), NULL,
 		"its files, as they would stand behind stoke diff", 0, 0},
+	{"options", PARAM_TEXT, offsetof(struct markdown_params, options), NULL,
+		"what else would stand there", 0, 0},
 	{0},
 };
 
@@ -242,6 +244,10 @@ static int put_failures(struct page *page)
 		fputs("\nLook: ", page->out);
 		put_raw(page, "stoke diff ");
 		put_raw(page, page->params->sides);
+		if (page->params->options && *page->params->options) {
+			fputs(" ", page->out);
+			put_raw(page, page->params->options);
+		}
 		fputs(" -o diff.svg\n", page->out);
 	}
 	return has_growth ? put_accept(page) : 0;
@@ -280,9 +286,15 @@ static int put_verdict(struct page *page)
 		put_text(page->out, text);
 		fputs("\n", page->out);
 	}
+	for (size_t i = 0; r >= 0 && i < verdict->nr_unmet; i++) {
+		fputs("- matches nothing here: ", page->out);
+		put_raw(page, verdict->unmet[i]->text);
+		fputs("\n", page->out);
+	}
 	if (r >= 0)
-		fprintf(page->out, "\n%zu rules, %zu functions.\n", verdict->nr_rules,
-			verdict->nr_functions);
+		fprintf(page->out, "\n%zu rule%s, %zu function%s.\n", verdict->nr_rules,
+			verdict->nr_rules == 1 ? "" : "s", verdict->nr_functions,
+			verdict->nr_functions == 1 ? "" : "s");
 	return r;
 }
 

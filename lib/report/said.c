@@ -205,6 +205,9 @@ uint32_t said_node(const struct stoke_comparison *comparison, size_t hypothesis,
 	if (hypothesis == NO_HYPOTHESIS)
 		return 0;
 	h = &comparison->units->hypotheses[hypothesis];
+	/* All samples are no function: where most of their growth is says more than "all". */
+	if (!h->name && !h->sum && sign > 0 && comparison->cause && comparison->cause->nr_owners)
+		return comparison->cause->owners[0].node;
 	for (uint32_t node = 1; node < tree->nr; node++) {
 		double growth;
 
@@ -397,66 +400,114 @@ static void put_until(const char *today, char ret[11])
 }
 
 /* Half a point more than was seen, in half points: the next run is never quite the same. */
-static double room_for(const struct stoke_comparison *comparison, double grown)
+static double room_for(double grown)
 {
-	const struct units *units = comparison->units;
-	double samples = 0, exposure = 0;
-
-	for (unsigned unit = 0; unit < units->nr; unit++) {
-		samples += (double)units->samples[unit];
-		exposure += units->exposures[unit];
-	}
-	if (samples > 0)
-		grown *= exposure / samples; /* points are of all samples */
 	return ceil((grown + 0.005) * 200 - 1e-9) / 200;
 }
 
-/* A name in quotes, taken as it stands; a glob of the user's as it was written. */
+/* One character of a name: as it stands where that is harmless, else as what matches its bytes. */
+static size_t put_character(FILE *out, const char *name, size_t size)
+{
+	unsigned char first = (unsigned char)*name;
+	size_t n = first < 0x80 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
+	char printable[32];
+
+	if (n <= size && text_printable(printable, sizeof(printable), name, n) == n &&
+		memcmp(printable, name, n) == 0) {
+		(void)fwrite(name, 1, n, out); /* the stream keeps its error */
+		return n;
+	}
+	fputc('?', out);
+	return 1;
+}
+
+/* A name in quotes, taken as it stands; a glob of the user's as it was written. What is printed can
+ * be read again. */
 static void put_name(FILE *out, const char *name, size_t size, int is_glob)
 {
 	fputc('"', out);
-	for (size_t i = 0; i < size && i < NAME_ROOM; i++) {
-		if (name[i] && strchr("*?[]|\\", name[i]) && !is_glob)
+	for (size_t i = 0; i < size && i < NAME_ROOM;) {
+		/* An @ in front would name a group. */
+		if (!is_glob && (strchr("*?[]|\\", name[i]) || (!i && name[i] == '@')) && name[i])
 			fputs("\\\\", out);
 		if (name[i] == '"' || name[i] == '\\')
 			fputc('\\', out);
-		/* What would break the line is any byte. */
-		fputc((unsigned char)name[i] < 0x20 || name[i] == 0x7f ? '?' : name[i], out);
+		i += put_character(out, name + i, size - i);
 	}
-	fputc('"', out);
+	fputs(!is_glob && size > NAME_ROOM ? "*\"" : "\"", out);
+}
+
+/* "NAME" in "NAME" of a rule. */
+static void put_rule_name(FILE *out, const struct rule *rule)
+{
+	size_t within = rule->within ? strlen(rule->within) : 0;
+
+	put_name(out, rule->name, strlen(rule->name) - (within ? within + 4 : 0), 1);
+	fputs(within ? " in " : "", out);
+	if (within)
+		put_name(out, rule->within, within, 1);
+}
+
+/* The ceiling that would have held: a twentieth above what was seen. */
+static void put_ceiling(FILE *out, const struct breach *breach)
+{
+	const struct rule *rule = breach->rule;
+	char value[SAID_ROOM];
+
+	if (rule->kind == RULE_TOTAL_MAX) {
+		fputs("total-cpu", out);
+	} else {
+		fputs("frame ", out);
+		put_rule_name(out, rule);
+	}
+	if (isnan(rule->max_share))
+		fprintf(out, " max %scores",
+			said_number(value, ceil(breach->value * 1.05 * 1000) / 1000, 3));
+	else
+		fprintf(out, " max %s%%",
+			said_number(value, 100 * fmin(room_for(breach->value), 1), 1));
+	/* Beside the old one it would lift nothing. */
+	fprintf(out, "  # in place of line %u", rule->line);
+}
+
+static void put_allowance(
+	FILE *out, const struct stoke_comparison *comparison, const struct breach *breach)
+{
+	const struct strings *strings = &comparison->profile->strings;
+	const struct hypothesis *h = &comparison->units->hypotheses[breach->hypothesis];
+	const struct change *change = &comparison->evidence->changes[breach->hypothesis];
+	char until[11], growth[SAID_ROOM];
+
+	fputs("allow ", out);
+	if (h->sum)
+		put_rule_name(out, breach->rule);
+	else if (h->name)
+		put_name(out, strings_text(strings, h->name), strings_size(strings, h->name), 0);
+	else
+		fputs("total-cpu", out);
+	put_until(comparison->options.today, until);
+	if (h->sum || h->name)
+		fprintf(out, " %s +%spp", said_kind(h),
+			said_number(growth,
+				100 * room_for(change->grown / units_rate(comparison->units)), 1));
+	else
+		fprintf(out, " +%s%%",
+			said_number(growth, 100 * room_for(change->grown / change->before), 1));
+	fprintf(out, " until %s reason \"...\"", until);
 }
 
 char *said_allowance(const struct stoke_comparison *comparison, const struct breach *breach)
 {
-	const struct strings *strings = &comparison->profile->strings;
-	const struct rule *rule = breach->rule;
-	const struct hypothesis *h;
-	char *text = NULL, until[11], growth[SAID_ROOM];
-	double grown;
+	char *text = NULL;
 	size_t size;
-	FILE *out;
+	FILE *out = open_memstream(&text, &size);
 
-	if (breach->hypothesis == NO_HYPOTHESIS || !isnan(breach->value))
-		return NULL;
-	h = &comparison->units->hypotheses[breach->hypothesis];
-	out = h->sum || h->name ? open_memstream(&text, &size) : NULL;
 	if (!out)
 		return NULL;
-	fputs("allow ", out);
-	if (!h->sum) {
-		put_name(out, strings_text(strings, h->name), strings_size(strings, h->name), 0);
-	} else {
-		size_t within = rule->within ? strlen(rule->within) : 0;
-
-		put_name(out, rule->name, strlen(rule->name) - (within ? within + 4 : 0), 1);
-		fputs(within ? " in " : "", out);
-		if (within)
-			put_name(out, rule->within, within, 1);
-	}
-	put_until(comparison->options.today, until);
-	grown = room_for(comparison, comparison->evidence->changes[breach->hypothesis].grown);
-	fprintf(out, " %s +%spp until %s reason \"...\"", said_kind(h),
-		said_number(growth, 100 * grown, 1), until);
+	if (isnan(breach->value))
+		put_allowance(out, comparison, breach);
+	else
+		put_ceiling(out, breach);
 	if (fclose(out) == EOF) {
 		free(text);
 		return NULL;

@@ -83,8 +83,8 @@ size_t said_runs(const struct stoke_comparison *comparison, int side);
 char *said_breach(
 	const struct stoke_comparison *comparison, const struct breach *breach, unsigned flags);
 
-/* The line that accepts a failure, as it stands in stoke.budget. To be freed; NULL: no memory, or
- * not something that can be allowed. */
+/* The line that accepts a failure, as it stands in stoke.budget: an allowance, or of a ceiling
+ * the rule with more room, to stand in its place. To be freed; NULL: no memory. */
 char *said_allowance(const struct stoke_comparison *comparison, const struct breach *breach);
 
 #endif

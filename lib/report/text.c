@@ -33,6 +33,10 @@ static const struct param text_params[] = {
 		"of a comparison: the repeats that would see a growth", 0, 0},
 	{"sides", PARAM_TEXT, offsetof(struct text_params, sides), NULL,
 		"of a comparison: its files, as they would stand behind stoke diff", 0, 0},
+	{"options", PARAM_TEXT, offsetof(struct text_params, options), NULL,
+		"of a comparison: what else would stand there", 0, 0},
+	{"budget", PARAM_TEXT, offsetof(struct text_params, budget), NULL,
+		"of a comparison: its budget, as it would stand behind stoke check --budget", 0, 0},
 	{0},
 };
 

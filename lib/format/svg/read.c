@@ -296,7 +296,7 @@ static int read_picture(struct picture *picture, const char *name, const struct 
 		picture->json = json_loadb(picture->meta, picture->meta_size, 0, NULL);
 	type = json_string_value(json_object_get(picture->json, "type"));
 	if (type && strcmp(type, "flame") != 0)
-		return fail(err, -EINVAL,
+		return fail(err, -EMEDIUMTYPE,
 			"%s shows a difference, which is no profile; the two files that it was "
 			"drawn from can be read",
 			input_name(input));

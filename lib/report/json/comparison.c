@@ -367,8 +367,18 @@ static void put_causes(struct writer *writer, const struct stoke_comparison *com
 	writer_put_member(writer, "difference", writer_double(cause->difference));
 }
 
-static void put_budget(struct writer *writer, const struct stoke_budget *budget)
+static int is_met(const struct verdict *verdict, const struct rule *rule)
 {
+	for (size_t i = 0; i < verdict->nr_unmet; i++) {
+		if (verdict->unmet[i] == rule)
+			return 0;
+	}
+	return 1;
+}
+
+static void put_budget(struct writer *writer, const struct stoke_comparison *comparison)
+{
+	const struct stoke_budget *budget = comparison->budget;
 	json_t *object = json_object();
 
 	writer_set(writer, object, "name", writer_text_or_null(budget->name));
@@ -384,6 +394,8 @@ static void put_budget(struct writer *writer, const struct stoke_budget *budget)
 		writer_set(writer, object, "line", writer_number(rule->line));
 		writer_set(writer, object, "word", word(rule->word->word));
 		writer_set(writer, object, "text", writer_text_or_null(rule->text));
+		writer_set(
+			writer, object, "matches", json_boolean(is_met(comparison->verdict, rule)));
 		if (rule->reason)
 			writer_set(writer, object, "reason", writer_text_or_null(rule->reason));
 		writer_begin_element(writer);
@@ -431,7 +443,7 @@ static void put_verdict(struct writer *writer, const struct stoke_comparison *co
 {
 	const struct verdict *verdict = comparison->verdict;
 
-	put_budget(writer, comparison->budget);
+	put_budget(writer, comparison);
 	writer_put_member(writer, "verdict",
 		word(verdict->word == VERDICT_PASS	      ? "pass"
 			: verdict->word == VERDICT_REGRESSION ? "regression"

@@ -21,7 +21,7 @@
 struct text_params {
 	uint64_t n, width;
 	unsigned summary, tree, threads, packages, all, plan;
-	char *callers, *sides;
+	char *callers, *sides, *options, *budget;
 };
 
 /* What every section needs. */

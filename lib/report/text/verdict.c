@@ -34,13 +34,26 @@ static void put_place(const struct sheet *sheet, const struct rule *rule, size_t
 	fputs("\n", sheet->out);
 }
 
+/* Points are of all samples: what they are in the figures shown. */
+static size_t put_points(const struct sheet *sheet, const struct rule *rule)
+{
+	double points = rule->growth * units_rate(sheet->comparison->units);
+	char text[SAID_ROOM];
+
+	if (sheet->comparison->units->exposure == STOKE_EXPOSURE_SHARE || isnan(points))
+		return 0;
+	return (size_t)fprintf(sheet->out, " (+%s %s)",
+		said_number(text, points * sheet->scale.factor, sheet->scale.decimals),
+		sheet->scale.unit);
+}
+
 static void say_rule(const struct sheet *sheet, const char *title, const struct rule *rule)
 {
 	size_t used = 12 + text_columns(rule->text, strlen(rule->text));
 
 	fprintf(sheet->out, "    %-8s", title);
 	text_print(sheet->out, rule->text, strlen(rule->text));
-	put_place(sheet, rule, used);
+	put_place(sheet, rule, used + put_points(sheet, rule));
 }
 
 /* "total 10.1 -> 13.0 %   +2.9 pts (+1.3 .. +4.8)   p 0.008" */
@@ -63,6 +76,10 @@ static int say_figures(const struct sheet *sheet, const struct breach *breach)
 		said_change(low, change->low * scale->factor, decimals),
 		said_change(high, change->high * scale->factor, decimals),
 		said_p(p, change->p_grew));
+	if (fabs(change->grown - change->difference) * scale->factor >= pow(10, -decimals) / 2)
+		fprintf(sheet->out,
+			"    judged  %s %s: what shrank elsewhere made the rest a larger share\n",
+			said_change(d, change->grown * scale->factor, decimals), scale->points);
 	return 0;
 }
 
@@ -191,6 +208,21 @@ static int say_allowed(const struct sheet *sheet, const struct breach *breach)
 	return 0;
 }
 
+/* A guard that stands before nothing. */
+static void say_unmet(const struct sheet *sheet)
+{
+	const struct verdict *verdict = sheet->comparison->verdict;
+
+	for (size_t i = 0; i < verdict->nr_unmet; i++) {
+		const struct rule *rule = verdict->unmet[i];
+		size_t used = 10 + text_columns(rule->text, strlen(rule->text));
+
+		sheet_title(sheet, "NO MATCH");
+		text_print(sheet->out, rule->text, strlen(rule->text));
+		put_place(sheet, rule, used);
+	}
+}
+
 static int say_warnings(const struct sheet *sheet)
 {
 	const struct verdict *verdict = sheet->comparison->verdict;
@@ -219,6 +251,7 @@ static int say_warnings(const struct sheet *sheet)
 		fprintf(sheet->out, "%zu more that grew with it: callers, callees, packages\n",
 			nr_carried);
 	}
+	say_unmet(sheet);
 	for (size_t i = 0; i < verdict->nr_expired; i++) {
 		const struct rule *rule = verdict->expired[i];
 
@@ -238,30 +271,65 @@ static void say_pass(const struct sheet *sheet)
 	if (verdict->word == VERDICT_CANNOT_TELL)
 		return;
 	sheet_title(sheet, "PASS");
-	fprintf(sheet->out, "%s%zu rules, %zu function%s", verdict->nr_failures ? "else " : "",
-		verdict->nr_rules, verdict->nr_functions, verdict->nr_functions == 1 ? "" : "s");
+	fprintf(sheet->out, "%s%zu rule%s, %zu function%s", verdict->nr_failures ? "else " : "",
+		verdict->nr_rules, verdict->nr_rules == 1 ? "" : "s", verdict->nr_functions,
+		verdict->nr_functions == 1 ? "" : "s");
 	if (power->detectable > 0 && isfinite(power->detectable))
 		fprintf(sheet->out, "; +%s pts in a %.0f %% function is found 9 times in 10",
 			said_number(points, power->detectable * 100, 1), power->share * 100);
 	fputs("\n", sheet->out);
 }
 
-/* How to look, how to repeat, how to accept. */
-static void say_cures(const struct sheet *sheet)
+/* " --exposure work", where the budget and not the command line said so. */
+static void put_options(const struct sheet *sheet)
 {
-	const struct verdict *verdict = sheet->comparison->verdict;
-	const char *sides = sheet->params->sides ? sheet->params->sides : "BEFORE AFTER";
-	int first = 1;
+	static const char *const words[] = {[STOKE_EXPOSURE_SHARE] = "share",
+		[STOKE_EXPOSURE_WORK] = "work",
+		[STOKE_EXPOSURE_TIME] = "time"};
+	const struct stoke_comparison *comparison = sheet->comparison;
+	const char *options = sheet->params->options;
 
-	if (!verdict->nr_failures || verdict->word == VERDICT_CANNOT_TELL)
+	if (comparison->options.exposure == STOKE_EXPOSURE_AUTO &&
+		comparison->budget->exposure != STOKE_EXPOSURE_AUTO)
+		fprintf(sheet->out, " --exposure %s", words[comparison->budget->exposure]);
+	if (!options || !*options)
 		return;
+	fputs(" ", sheet->out);
+	text_print(sheet->out, options, strlen(options));
+}
+
+/* The same comparison, as a picture; and the same again, of new captures. */
+static void say_look(const struct sheet *sheet)
+{
+	const struct stoke_comparison *comparison = sheet->comparison;
+	const struct side *sides = comparison->comparable->sides;
+	const char *operands = sheet->params->sides ? sheet->params->sides : "BEFORE AFTER";
+
 	sheet_title(sheet, "look");
 	fputs("stoke diff ", sheet->out);
-	text_print(sheet->out, sides, strlen(sides));
+	text_print(sheet->out, operands, strlen(operands));
+	put_options(sheet);
 	fputs(" -o diff.svg\n", sheet->out);
 	sheet_title(sheet, "repeat");
-	fprintf(sheet->out, "stoke bench -n %zu --before COMMAND --after COMMAND\n",
-		said_runs(sheet->comparison, 1));
+	fprintf(sheet->out, "stoke bench -n %zu", said_runs(comparison, 1));
+	if (sides[0].frequency_hz >= 1 && sides[0].frequency_hz == sides[1].frequency_hz)
+		fprintf(sheet->out, " -F %.0f", sides[0].frequency_hz);
+	fputs(" --before COMMAND --after COMMAND -o again\n", sheet->out);
+	sheet_title(sheet, "");
+	fputs("stoke check again/before-* -- again/after-*", sheet->out);
+	put_options(sheet);
+	if (sheet->params->budget) {
+		fputs(" --budget ", sheet->out);
+		text_print(sheet->out, sheet->params->budget, strlen(sheet->params->budget));
+	}
+	fputs("\n", sheet->out);
+}
+
+static void say_accept(const struct sheet *sheet)
+{
+	const struct verdict *verdict = sheet->comparison->verdict;
+	int first = 1;
+
 	for (size_t i = 0; i < verdict->nr_failures && i < MOST_FAILURES; i++) {
 		_cleanup_free_ char *line =
 			said_allowance(sheet->comparison, &verdict->breaches[i]);
@@ -277,6 +345,17 @@ static void say_cures(const struct sheet *sheet)
 		text_print(sheet->out, line, strlen(line));
 		fputs("\n", sheet->out);
 	}
+}
+
+/* How to look, how to repeat, how to accept. */
+static void say_cures(const struct sheet *sheet)
+{
+	const struct verdict *verdict = sheet->comparison->verdict;
+
+	if (!verdict->nr_failures || verdict->word == VERDICT_CANNOT_TELL)
+		return;
+	say_look(sheet);
+	say_accept(sheet);
 }
 
 static void say_doubts(const struct sheet *sheet)

@@ -173,3 +173,55 @@ Test(budget, growth_of_more_than_all_there_was_can_be_allowed)
 	cr_expect(lt(dbl, fabs(budget->rules[0].growth - 1.205), 1e-12));
 	stoke_budget_free(budget);
 }
+
+Test(budget, begins_behind_a_byte_order_mark)
+{
+	struct stoke_budget *budget = parsed("\xef\xbb\xbfversion 1\n");
+
+	stoke_budget_free(budget);
+}
+
+Test(budget, takes_no_day_and_no_glob_that_cannot_be)
+{
+	refuses("allow a total +1pp until 2027-02-31 reason \"r\"",
+		"stoke.budget:1: an allowance ends some day: until YYYY-MM-DD, not 2027-02-31");
+	refuses("frame \"a[b\" total +1pp",
+		"stoke.budget:1: a[b: a [ is not closed; \\[ is one as it stands");
+	refuses("frame a in \"b[\" total +1pp",
+		"stoke.budget:1: b[: a [ is not closed; \\[ is one as it stands");
+	refuses("group g = \"a|b[\"",
+		"stoke.budget:1: a|b[: a [ is not closed; \\[ is one as it stands");
+	refuses("ignore \"\"", "stoke.budget:1: : an empty glob means nothing");
+}
+
+Test(budget, allows_growth_of_all_samples_by_their_own_name)
+{
+	struct stoke_budget *budget = parsed(
+		"allow total-cpu +12.5% until 2027-03-31 reason \"r\"\n"
+		"allow total-cpu total +1pp until 2027-03-31 reason \"a function of that name\"\n");
+
+	cr_expect(eq(ptr, budget->rules[0].glob, NULL));
+	cr_expect(eq(dbl, budget->rules[0].ratio, 0.125));
+	cr_expect(eq(str, budget->rules[1].glob, "total-cpu"));
+	stoke_budget_free(budget);
+}
+
+/* The limit of a function's own code. */
+static const char *self_rule(const struct stoke_budget *budget, const char *name)
+{
+	return budget_rule_of(budget, HYPOTHESIS_SELF, name, strlen(name))->text;
+}
+
+Test(budget, leaves_own_code_the_room_that_a_total_has)
+{
+	struct stoke_budget *budget = parsed("frame \"p*\" total +11pp\nframe page self +2pp\n"
+					     "frame strict total +0.1pp\nframe out total +3pp\n"
+					     "ignore out\n");
+
+	cr_expect(eq(str, (char *)self_rule(budget, "parse"), "frame p* total +11pp"));
+	cr_expect(eq(str, (char *)self_rule(budget, "page"), "frame page self +2pp"));
+	cr_expect(eq(str, (char *)self_rule(budget, "strict"), "default self +0.5pp 5%"));
+	cr_expect(eq(str, (char *)self_rule(budget, "other"), "default self +0.5pp 5%"));
+	cr_expect(eq(str, (char *)self_rule(budget, "out"), "ignore out"));
+	stoke_budget_free(budget);
+}

@@ -83,7 +83,7 @@ Test(comparison, one_capture_a_side_is_not_tested_without_its_time)
 	struct stoke_comparison *comparison = compare(profile, NULL);
 
 	cr_assert(eq(int, comparison->too_few, 1));
-	cr_assert(zero(int, stoke_comparison_verdict(comparison)), "nothing is proven");
+	cr_assert(eq(int, stoke_comparison_verdict(comparison), 3), "nothing is proven");
 	near(change_of(comparison, HYPOTHESIS_TOTAL, "b")->difference, 0.4);
 	stoke_comparison_free(comparison);
 	stoke_profile_free(profile);

@@ -80,3 +80,13 @@ Test(glob, takes_no_exponential_time)
 	cr_expect(eq(
 		int, budget_matches("*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*b", text, sizeof(text)), 0));
 }
+
+Test(glob, that_cannot_be_meant_is_told)
+{
+	cr_expect(eq(ptr, (void *)budget_glob_complaint("a[bc]*|\\[x|[]]"), NULL));
+	cr_expect(ne(ptr, (void *)budget_glob_complaint("a[bc"), NULL));
+	cr_expect(ne(ptr, (void *)budget_glob_complaint("ok|a["), NULL));
+	cr_expect(ne(ptr, (void *)budget_glob_complaint("[a|b]"), NULL));
+	cr_expect(ne(ptr, (void *)budget_glob_complaint(""), NULL));
+	cr_expect(eq(ptr, (void *)budget_glob_complaint("a\\"), NULL));
+}

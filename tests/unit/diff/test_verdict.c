@@ -20,7 +20,7 @@ Test(verdict, what_did_not_change_passes)
 
 	cr_expect(eq(int, stoke_comparison_verdict(c.comparison), 0));
 	cr_expect(eq(sz, verdict_of(&c)->nr_breaches, 0));
-	cr_expect(eq(sz, verdict_of(&c)->nr_rules, 2));
+	cr_expect(eq(sz, verdict_of(&c)->nr_rules, 1));
 	cr_expect(verdict_of(&c)->nr_functions >= 5);
 	compared_done(&c);
 }

@@ -55,13 +55,17 @@ Test(words, that_cannot_be_meant_are_told)
 
 Test(words, are_bounded_in_number_and_size)
 {
-	char line[4 * WORDS_MAX_SIZE], *words[WORDS_MAX];
+	static char line[WORDS_MAX_SIZE + 1];
+	char *words[WORDS_MAX];
 	const char *complaint;
 	size_t nr = 0;
 
 	memset(line, 'x', sizeof(line));
 	cr_expect(eq(int, words_split(scan_of(line, WORDS_MAX_SIZE + 1), words, &nr, &complaint),
 		-EINVAL));
+	cr_assert(eq(int, words_split(scan_of(line, WORDS_MAX_SIZE), words, &nr, &complaint), 0));
+	cr_expect(eq(sz, strlen(words[0]), WORDS_MAX_SIZE));
+	words_done(words, &nr);
 	for (size_t i = 1; i < 2 * WORDS_MAX + 2; i += 2)
 		line[i] = ' ';
 	cr_expect(eq(int, words_split(scan_of(line, 2 * WORDS_MAX + 2), words, &nr, &complaint),
@@ -89,4 +93,15 @@ Test(words, dates_have_one_form)
 	cr_expect(eq(int, words_is_date("2027-01-32"), 0));
 	cr_expect(eq(int, words_is_date("2027-01-011"), 0));
 	cr_expect(eq(int, words_is_date(""), 0));
+}
+
+Test(words, dates_are_days_that_there_are)
+{
+	cr_expect(eq(int, words_is_date("2027-02-28"), 1));
+	cr_expect(eq(int, words_is_date("2027-02-29"), 0));
+	cr_expect(eq(int, words_is_date("2027-02-31"), 0));
+	cr_expect(eq(int, words_is_date("2028-02-29"), 1));
+	cr_expect(eq(int, words_is_date("2100-02-29"), 0));
+	cr_expect(eq(int, words_is_date("2027-04-31"), 0));
+	cr_expect(eq(int, words_is_date("2027-00-10"), 0));
 }
