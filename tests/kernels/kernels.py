@@ -166,7 +166,8 @@ def judge_frames(t, user, depth, need):
     whole = user.only(is_whole)
     t.expect(f"at least {need:.0%} of stacks are whole", whole.total >= need * user.total,
         (whole.total, user.total, user.only(lambda s: not is_whole(s)).head()))
-    deep = rf"(;down){{{depth + 1}}};aligned;variable;({LIBC};)+compare;burn_shortly"
+    # A signal may come before the comparison burns.
+    deep = rf"(;down){{{depth + 1}}};aligned;variable;({LIBC};)+compare(;burn_shortly)?"
     handler = rf"(;(__restore_rt|{LIBC});handler(;burn_shortly)?)?"
     known = re.compile(rf"{START}{deep}{handler}")
     burning = whole.only(lambda s: "compare" in s and s[-1] == "burn_shortly")
