@@ -20,8 +20,7 @@
 
 struct nameless {
 	uint32_t frame;
-	uint64_t time_ns;
-	struct place place;
+	uint64_t time_ns, address;
 };
 
 struct claim {
@@ -75,13 +74,10 @@ void generated_free(struct generated *generated)
 	free(generated);
 }
 
-/* In order of priority: the first runtime that knows decides; one without a reading makes it wait.
- */
 static int ask(const struct runtime *runtime, void *state, uint64_t time_ns,
 	const struct place *place, struct symbol *ret)
 {
 	const struct span when = {time_ns, time_ns};
-
 	int n = 0;
 
 	if (place->note && runtime->lookup_method)
@@ -92,6 +88,8 @@ static int ask(const struct runtime *runtime, void *state, uint64_t time_ns,
 	return runtime->lookup(state, when, place->address, ret, MAX_SYMBOLS);
 }
 
+/* In order of priority: the first runtime that knows decides; one without a reading makes it wait.
+ */
 static int lookup(const struct generated *generated, uint64_t time_ns, const struct place *place,
 	struct symbol *ret)
 {
@@ -111,8 +109,9 @@ static int lookup(const struct generated *generated, uint64_t time_ns, const str
 	return wait ? -EAGAIN : 0;
 }
 
+/* By its address alone: all that is nameless there is this frame, whatever was interpreted. */
 static int remember_nameless(
-	struct generated *generated, uint32_t frame, uint64_t time_ns, const struct place *place)
+	struct generated *generated, uint32_t frame, uint64_t time_ns, uint64_t address)
 {
 	int r;
 
@@ -127,7 +126,7 @@ static int remember_nameless(
 	generated->nameless[generated->nr_nameless++] = (struct nameless){
 		.frame = frame,
 		.time_ns = time_ns,
-		.place = *place,
+		.address = address,
 	};
 	return 0;
 }
@@ -147,7 +146,7 @@ int generated_frame(struct generated *generated, struct stoke_profile *profile, 
 		r = profile_frame(profile, &key, ret);
 		if (r < 0 || profile->nr_frames == before)
 			return r;
-		return remember_nameless(generated, *ret, time_ns, place);
+		return remember_nameless(generated, *ret, time_ns, place->address);
 	}
 	if (n == -ESTALE) {
 		generated->nr_stale++;
@@ -214,8 +213,9 @@ static int ask_nameless_again(struct generated *generated, struct stoke_profile 
 
 	for (size_t i = 0; i < generated->nr_nameless; i++) {
 		struct nameless *nameless = &generated->nameless[i];
+		const struct place place = {.address = nameless->address};
 		struct symbol symbols[MAX_SYMBOLS];
-		int n = lookup(generated, nameless->time_ns, &nameless->place, symbols);
+		int n = lookup(generated, nameless->time_ns, &place, symbols);
 
 		if (n == -ESTALE)
 			generated->nr_stale++;

@@ -5,14 +5,19 @@
 #include <errno.h>
 #include <string.h>
 
+#include "bpf/event.h"
+
 #include "unit/test.h"
 
 TestSuite(generated, .fini = check_leaks);
 
-#define OWNED 0x1000 /* the address that the fake runtime knows */
+#define OWNED  0x1000 /* the address that the fake runtime knows */
+#define METHOD 0x7f0000001000 /* interpreted there, at bytecode 7 */
+#define NOTE   ((uint64_t)STOKE_NOTE_METHOD << 60 | METHOD / 8 << 16 | 7)
 
 static struct {
 	const char *name; /* owner of OWNED, NULL: nobody */
+	const char *method; /* what is interpreted, NULL: not known */
 	uint64_t reading_ns;
 	int stale, nr_readings, nr_closed;
 	enum observe last_why;
@@ -52,6 +57,22 @@ static int fake_lookup(
 	return fake.stale ? -ESTALE : 1;
 }
 
+static int fake_lookup_method(void *state, struct span when, uint64_t method, uint32_t index,
+	struct symbol *ret, size_t max)
+{
+	(void)state;
+	(void)when;
+	(void)max;
+	cr_assert(eq(u64, method, METHOD));
+	cr_assert(eq(u32, index, 7));
+	if (!fake.method)
+		return 0;
+	*ret = (struct symbol){.name = fake.method,
+		.name_size = strlen(fake.method),
+		.kind = FUNCTION_INTERPRETED};
+	return 1;
+}
+
 static void fake_explain(void *state, struct runtime_findings *ret)
 {
 	(void)state;
@@ -69,6 +90,7 @@ static const struct runtime runtime_fake = {
 	.claim = fake_claim,
 	.observe = fake_observe,
 	.lookup = fake_lookup,
+	.lookup_method = fake_lookup_method,
 	.explain = fake_explain,
 	.close = fake_close,
 };
@@ -212,5 +234,50 @@ Test(generated, without_a_runtime_frames_stay_nameless_after_one_reading)
 		0));
 	cr_assert(eq(u16, profile->frames[frame].nr_functions, 0));
 	cr_assert(eq(int, fake.nr_readings, 0));
+	end(generated, profile);
+}
+
+Test(generated, an_interpreted_frame_is_named_by_its_method)
+{
+	struct generated *generated = NULL;
+	struct stoke_profile *profile = NULL;
+	uint32_t frame = 0, other = 0;
+
+	begin(&generated, &profile);
+	fake.name = "Interpreter";
+	fake.method = "void Some.method()";
+	(void)read_at(generated, profile, OBSERVE_START, 200);
+	cr_assert(eq(int,
+		generated_frame(generated, profile, 100,
+			&(struct place){.address = OWNED, .note = NOTE}, &frame),
+		0));
+	cr_assert(eq(str, (char *)name_of(profile, frame), "void Some.method()"));
+	fake.method = NULL;
+	cr_assert(eq(int,
+		generated_frame(generated, profile, 100,
+			&(struct place){.address = OWNED, .note = NOTE}, &other),
+		0));
+	cr_assert(eq(str, (char *)name_of(profile, other), "Interpreter"));
+	end(generated, profile);
+}
+
+/* One nameless frame stands for every method that was interpreted at its address. */
+Test(generated, what_was_nameless_is_not_named_after_one_of_its_methods)
+{
+	struct generated *generated = NULL;
+	struct stoke_profile *profile = NULL;
+	uint32_t frame = 0;
+
+	begin(&generated, &profile);
+	(void)read_at(generated, profile, OBSERVE_START, 200);
+	cr_assert(eq(int,
+		generated_frame(generated, profile, 100,
+			&(struct place){.address = OWNED, .note = NOTE}, &frame),
+		0));
+	cr_assert(eq(int, profile->frames[frame].nr_functions, 0), "nobody knows it yet");
+	fake.name = "Interpreter";
+	fake.method = "void Some.method()";
+	(void)read_at(generated, profile, OBSERVE_MISS, 300);
+	cr_assert(eq(str, (char *)name_of(profile, frame), "Interpreter"));
 	end(generated, profile);
 }
