@@ -214,7 +214,7 @@ ssize_t method_name(struct pages *pages, const struct hotspot_structs *s, uint64
 	struct text text = {.to = ret, .room = room};
 	ssize_t size, name_size;
 	struct parts parts;
-	uint64_t symbol;
+	uint64_t symbol = 0;
 	const char *end;
 	size_t at;
 	int r;
@@ -225,8 +225,8 @@ ssize_t method_name(struct pages *pages, const struct hotspot_structs *s, uint64
 	size = read_slot(pages, s, parts.pool, parts.signature, signature, sizeof(signature));
 	if (size < 0)
 		return size;
-	end = memrchr(signature, ')', (size_t)size);
-	if (signature[0] != '(' || !end)
+	end = size ? memrchr(signature, ')', (size_t)size) : NULL;
+	if (!end || signature[0] != '(')
 		return -EINVAL;
 	at = (size_t)(end - signature) + 1;
 	r = put_type(&text, signature, (size_t)size, &at);

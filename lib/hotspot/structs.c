@@ -209,7 +209,6 @@ struct reading {
 	uint8_t found[ARRAY_SIZE(rows)];
 	struct type *types;
 	size_t nr_types, types_capacity;
-	uint32_t symbol_length_size; /* of its type: 4 where it shares a word */
 };
 
 /* A table and where its columns are, by the names that HotSpot gives them. */

@@ -117,7 +117,7 @@ int pages_read(struct pages *pages, uint64_t address, void *to, size_t size)
 	while (size) {
 		const size_t from = address % PAGES_BYTES;
 		const size_t n = size < PAGES_BYTES - from ? size : PAGES_BYTES - from;
-		const uint8_t *bytes;
+		const uint8_t *bytes = NULL;
 		int r = find(pages, address / PAGES_BYTES, &bytes);
 
 		if (r < 0)
@@ -145,7 +145,7 @@ ssize_t pages_string(struct pages *pages, uint64_t address, char *to, size_t roo
 		const size_t from = address % PAGES_BYTES;
 		const size_t left = room - size;
 		const size_t n = left < PAGES_BYTES - from ? left : PAGES_BYTES - from;
-		const uint8_t *bytes, *end;
+		const uint8_t *bytes = NULL, *end;
 		int r = find(pages, address / PAGES_BYTES, &bytes);
 
 		if (r < 0)

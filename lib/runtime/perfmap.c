@@ -21,9 +21,9 @@
 #include "base/scan.h"
 #include "base/worker.h"
 #include "code/history.h"
+#include "code/names.h"
 #include "runtime/perfmap/job.h"
 #include "runtime/perfmap/lines.h"
-#include "code/names.h"
 
 #define FIRST_WAIT_MS  200 /* one call of observe() blocks no longer, */
 #define LAST_WAIT_MS   3000 /* but for the last */
