@@ -12,7 +12,7 @@ WORK = HERE.parent / "workload"
 THREAD = {"start_thread", "[thread start]", "clone3", "__clone3"}
 
 
-EARLY = 12  # samples that may come before all is known of a process: a machine may be crowded
+EARLY = 4  # samples that may come before all is known of a process: a machine may be crowded
 
 
 def nearly_all(samples, wanted, need):
