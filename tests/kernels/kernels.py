@@ -198,7 +198,7 @@ def runs(t, series):
 
 def command(t, series):
     user = recorded(t, series, "command").folded.user()
-    judge_frames(t, user, 40, 0.2)  # tables of a program just begun come when it runs already
+    judge_frames(t, user, 40, 0.98)
 
 
 def attach(t, series):
@@ -229,10 +229,12 @@ def throws(t, series):
 def forks(t, series):
     step = recorded(t, series, "forks", 50)
     user = step.folded.user()
-    t.expect("children are followed", user.sum_of(lambda s: "child_work" in s) > 30, user.head())
-    whole = user.only(lambda s: "main" in s and "child_work" in s)
-    t.expect("those with tables are whole", whole.total > 0 and not whole.only(
-        lambda s: s.index("child_work") != s.index("main") + 1).total, whole.head())
+    children = user.only(lambda s: "child_work" in s)
+    t.expect("children are followed", children.total > 30, user.head())
+    whole = children.only(lambda s: "main" in s)
+    t.expect("from their first sample", whole.total >= 0.95 * children.total, (whole.total, children.total, user.head()))
+    t.expect("and called by main", not whole.only(lambda s: s.index("child_work") != s.index("main") + 1).total,
+        whole.head())
 
 
 def everything(t, series):
@@ -249,7 +251,7 @@ def everything(t, series):
 
 def namespace(t, series):
     user = recorded(t, series, "namespace", 50).folded.user()
-    judge_frames(t, user, 20, 0.9)
+    judge_frames(t, user, 20, 0.98)
 
 
 def capture(t, series):
