@@ -17,6 +17,7 @@ public class Mixed {
     static final Pattern WORD = Pattern.compile("(\\w+)=(\\d+)");
     static final byte[] BYTES = new byte[4096];
     static final int TARGET_LOOPS = 2050;
+    static final int WARM_ROUNDS = 60000; // its compilers are done then, but for a few of a hundred samples
     static long sink;
 
     static void target(int loops) {
@@ -74,7 +75,7 @@ public class Mixed {
         int loops = (int) (TARGET_LOOPS * Double.parseDouble(args[1]));
         Random random = new Random();
         MessageDigest sha = MessageDigest.getInstance("SHA-256");
-        for (int i = 0; i < 10000; i++)
+        for (int i = 0; i < WARM_ROUNDS; i++)
             handle(random, sha, loops);
         System.out.println("ready");
         System.in.read();

@@ -27,7 +27,7 @@ REPEATS = 5
 HZ = 4999
 # SCALE of target() that makes 10 % of a program 10, 11, 12 and 15 %.
 SCALES = {'before': 1.0, 'after0': 1.0, 'after1': 1.1124, 'after2': 1.2273, 'after5': 1.5882}
-ROUNDS = {'c': 3200, 'idle': 3200, 'jvm': 9000}
+ROUNDS = {'c': 3200, 'idle': 3200, 'jvm': 16000}
 TARGETS = {'c': 'target', 'idle': 'target', 'jvm': 'Mixed.target'}
 JAVA = ['java', '-Xmx128m', '-XX:+UseSerialGC', '-Xshare:auto', '-XX:+PreserveFramePointer',
         '-XX:+UnlockDiagnosticVMOptions', '-XX:+DumpPerfMapAtExit',
