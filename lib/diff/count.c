@@ -12,6 +12,7 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "base/saturate.h"
 #include "names/group.h"
 #include "view/tree.h"
 
@@ -19,13 +20,6 @@
 
 /* What a stack says of how it was taken. */
 static const char *const recorders_marks[] = {"[left out]", "[truncated]", "[broken]", "[exit]"};
-
-static uint64_t add_saturated(uint64_t a, uint64_t b)
-{
-	uint64_t sum;
-
-	return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
-}
 
 static int is_recorders(const struct stoke_profile *profile, const struct function *function)
 {

@@ -12,6 +12,7 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "base/saturate.h"
 
 enum stack_state {
 	STATE_BROKEN = 1 << 0, /* under a [broken] or [no unwind info: ..] root */
@@ -20,13 +21,6 @@ enum stack_state {
 	STATE_JIT_FIRST = 1 << 3, /* its outermost frame of code is generated */
 	STATE_BARE = 1 << 4 /* under a [no unwind info: ..] root */
 };
-
-static uint64_t add(uint64_t a, uint64_t b)
-{
-	uint64_t sum;
-
-	return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
-}
 
 unsigned measure_samples_column(const struct stoke_profile *profile)
 {
@@ -147,27 +141,27 @@ int measure_stacks(const struct stoke_profile *profile, struct measured *ret)
 		uint8_t state = walk.state[node];
 		uint32_t module = profile->frames[walk.outermost[node]].module;
 
-		walk.weight[node] = add(walk.weight[node], weight);
+		walk.weight[node] = add_saturated(walk.weight[node], weight);
 		if (state & STATE_JIT)
-			ret->jit = add(ret->jit, weight);
+			ret->jit = add_saturated(ret->jit, weight);
 		if ((state & STATE_BROKEN) && (state & STATE_JIT_FIRST)) {
-			ret->jit_without_callers = add(ret->jit_without_callers, weight);
+			ret->jit_without_callers = add_saturated(ret->jit_without_callers, weight);
 		} else if (state & STATE_BARE) {
-			ret->bare = add(ret->bare, weight);
-			walk.bare[module] = add(walk.bare[module], weight);
+			ret->bare = add_saturated(ret->bare, weight);
+			walk.bare[module] = add_saturated(walk.bare[module], weight);
 		} else if (state & STATE_BROKEN) {
-			ret->broken = add(ret->broken, weight);
-			walk.broken[module] = add(walk.broken[module], weight);
+			ret->broken = add_saturated(ret->broken, weight);
+			walk.broken[module] = add_saturated(walk.broken[module], weight);
 		}
 	}
 	for (size_t i = stacks->nr; i-- > 1;) {
 		const struct frame *frame = &profile->frames[stacks->frame[i]];
 		uint32_t parent = stacks->parent[i];
 
-		walk.weight[parent] = add(walk.weight[parent], walk.weight[i]);
+		walk.weight[parent] = add_saturated(walk.weight[parent], walk.weight[i]);
 		if (is_unnamed(profile, frame))
 			walk.unnamed[frame->module] =
-				add(walk.unnamed[frame->module], walk.weight[i]);
+				add_saturated(walk.unnamed[frame->module], walk.weight[i]);
 	}
 	ret->bare_module = heaviest(walk.bare, profile->nr_modules);
 	ret->broken_module = heaviest(walk.broken, profile->nr_modules);

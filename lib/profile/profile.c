@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/saturate.h"
 
 /* id + 1 by hash of key; the keys themselves stand in the profile's arrays. */
 struct slots {
@@ -501,13 +502,6 @@ const struct label *profile_label(
 			return &profile->labels[i];
 	}
 	return NULL;
-}
-
-static uint64_t add_saturated(uint64_t a, uint64_t b)
-{
-	uint64_t sum;
-
-	return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
 }
 
 static int rows_reserve(struct stoke_profile *profile)

@@ -8,6 +8,7 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "base/saturate.h"
 #include "profile/unite.h"
 
 struct prune {
@@ -25,11 +26,6 @@ static void prune_done(struct prune *prune)
 	free(prune->kept);
 	free(prune->map);
 	free(prune->rest_of);
-}
-
-static uint64_t add(uint64_t a, uint64_t b)
-{
-	return __builtin_add_overflow(a, b, &a) ? UINT64_MAX : a;
 }
 
 static int make_room(struct prune *prune)
@@ -51,14 +47,14 @@ static void judge(
 
 	for (size_t i = 0; i < rows->nr; i++)
 		prune->total[rows->stack[i]] =
-			add(prune->total[rows->stack[i]], rows->value[value][i]);
+			add_saturated(prune->total[rows->stack[i]], rows->value[value][i]);
 	for (size_t i = 0; i < nr_open; i++)
 		prune->kept[open[i]] = 1;
 	prune->kept[0] = 1;
 	for (size_t i = stacks->nr; i-- > 1;) {
 		uint32_t parent = stacks->parent[i];
 
-		prune->total[parent] = add(prune->total[parent], prune->total[i]);
+		prune->total[parent] = add_saturated(prune->total[parent], prune->total[i]);
 		prune->kept[i] |= prune->total[i] >= below;
 		prune->kept[parent] |= prune->kept[i];
 	}

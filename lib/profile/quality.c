@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/saturate.h"
 #include "base/text.h"
 #include "profile/measure.h"
 #include "profile/profile.h"
@@ -80,19 +81,13 @@ int quality_find(const char *name, size_t size)
 	return -ENOENT;
 }
 
-static uint64_t add(uint64_t a, uint64_t b)
-{
-	uint64_t sum;
-
-	return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
-}
-
 void quality_sum(const struct stoke_profile *profile, struct quality *ret)
 {
 	*ret = (struct quality){0};
 	for (size_t run = 0; run < profile->nr_runs; run++) {
 		for (int i = 0; i < NR_QUALITY_COUNTS; i++)
-			ret->count[i] = add(ret->count[i], profile->runs[run].quality.count[i]);
+			ret->count[i] =
+				add_saturated(ret->count[i], profile->runs[run].quality.count[i]);
 	}
 }
 
@@ -102,7 +97,7 @@ static uint64_t sum_of(
 	uint64_t sum = 0;
 
 	for (unsigned i = from; i <= (unsigned)to; i++)
-		sum = add(sum, quality->count[i]);
+		sum = add_saturated(sum, quality->count[i]);
 	return sum;
 }
 
@@ -211,7 +206,7 @@ static void say_lost(
 	const struct stoke_profile *profile, const struct quality *sum, struct quality_text *text)
 {
 	const uint64_t *count = sum->count;
-	uint64_t lost = lost_of(sum), all = add(lost, count[QUALITY_SAMPLES]);
+	uint64_t lost = lost_of(sum), all = add_saturated(lost, count[QUALITY_SAMPLES]);
 	const char *rate_text = first_fact(profile, "rate");
 	unsigned long rate = rate_text ? strtoul(rate_text, NULL, 10) : DEFAULT_RATE;
 	char share[32], less[48] = "a larger -c";
@@ -359,7 +354,8 @@ static void say_names(const struct stoke_profile *profile, const struct quality 
 {
 	const uint64_t *count = sum->count;
 	uint64_t frames = count[QUALITY_FRAMES];
-	uint64_t bare = add(count[QUALITY_UNNAMED_NO_SYMBOLS], count[QUALITY_UNNAMED_GAP]);
+	uint64_t bare =
+		add_saturated(count[QUALITY_UNNAMED_NO_SYMBOLS], count[QUALITY_UNNAMED_GAP]);
 	char share[32], most[TARGET_BYTES * 6 + 32];
 
 	if (reaches(count[QUALITY_UNNAMED_KERNEL], frames, 1))
@@ -416,7 +412,7 @@ static void say_line(const struct stoke_profile *profile, const struct quality *
 	char whole[32], nameless[32], gone[32], own[48] = "";
 
 	for (size_t run = 0; run < profile->nr_runs; run++)
-		duration_ns = add(duration_ns, profile->runs[run].duration_ns);
+		duration_ns = add_saturated(duration_ns, profile->runs[run].duration_ns);
 	if (!stacks) {
 		(void)snprintf(line, QUALITY_LINE_BYTES, "%s%s",
 			count[QUALITY_OWN_CPU_NS] ? "there is no stack to judge"
@@ -436,10 +432,12 @@ static void say_line(const struct stoke_profile *profile, const struct quality *
 	/* A stack without a user part because its process had none left is whole. */
 	(void)snprintf(line, QUALITY_LINE_BYTES,
 		"%s of stacks whole, %s of frames unnamed, %s lost%s",
-		text_share(whole, add(count[QUALITY_STACKS_WHOLE], count[QUALITY_STACKS_EXIT]),
+		text_share(whole,
+			add_saturated(count[QUALITY_STACKS_WHOLE], count[QUALITY_STACKS_EXIT]),
 			stacks),
 		text_share(nameless, unnamed, count[QUALITY_FRAMES]),
-		lost ? text_share(gone, lost, add(lost, count[QUALITY_SAMPLES])) : "none", own);
+		lost ? text_share(gone, lost, add_saturated(lost, count[QUALITY_SAMPLES])) : "none",
+		own);
 }
 
 /* Two standard deviations of a share of 10 % in n samples: 60 points / sqrt(n). */

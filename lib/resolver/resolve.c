@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/saturate.h"
 #include "lists.h"
 #include "resolver/ahead.h"
 #include "resolver/resolver.h"
@@ -251,11 +252,6 @@ static unsigned samples_value(const struct stoke_profile *profile)
 	return 0;
 }
 
-static uint64_t add(uint64_t a, uint64_t b)
-{
-	return __builtin_add_overflow(a, b, &a) ? UINT64_MAX : a;
-}
-
 /* Counts the frames of one run, each as often as it was sampled. totals: a number a node. */
 static void count_run(
 	struct stoke_profile *profile, uint32_t run, const uint8_t *causes, uint64_t *totals)
@@ -269,15 +265,15 @@ static void count_run(
 		uint32_t stack = profile->rows.stack[i];
 
 		if (profile->rows.run[i] == run)
-			totals[stack] = add(totals[stack], values[i]);
+			totals[stack] = add_saturated(totals[stack], values[i]);
 	}
 	for (size_t i = stacks->nr; i-- > 1;) { /* parents come before children */
 		uint32_t parent = stacks->parent[i], cause = causes[stacks->frame[i]];
 
-		totals[parent] = add(totals[parent], totals[i]);
-		counts[QUALITY_FRAMES] = add(counts[QUALITY_FRAMES], totals[i]);
+		totals[parent] = add_saturated(totals[parent], totals[i]);
+		counts[QUALITY_FRAMES] = add_saturated(counts[QUALITY_FRAMES], totals[i]);
 		if (cause)
-			counts[cause] = add(counts[cause], totals[i]);
+			counts[cause] = add_saturated(counts[cause], totals[i]);
 	}
 }
 

@@ -2,6 +2,8 @@
 /* choose.c: most weight wins; between equals the smaller kind, the path that sorts first. */
 #include "view/choose.h"
 
+#include "base/saturate.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,13 +20,6 @@ void choose_kinds(struct tree *tree, const uint64_t *kind_weight)
 			}
 		}
 	}
-}
-
-static uint64_t add_saturated(uint64_t a, uint64_t b)
-{
-	uint64_t sum;
-
-	return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
 }
 
 static int by_name_and_module(const void *a, const void *b)

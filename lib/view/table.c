@@ -11,6 +11,7 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "base/saturate.h"
 #include "names/group.h"
 #include "names/pools.h"
 #include "profile/select.h"
@@ -26,13 +27,6 @@ struct maker {
 	uint32_t *row_of; /* string -> row, NO_ROW: none yet */
 	size_t row_of_capacity, rows_capacity;
 };
-
-static uint64_t add(uint64_t a, uint64_t b)
-{
-	uint64_t sum;
-
-	return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
-}
 
 void table_free(struct table *table)
 {
@@ -169,10 +163,10 @@ static int sum_tree(struct maker *maker, const struct tree *tree, const uint32_t
 		if (n == NO_ROW)
 			continue;
 		row = &rows[n];
-		row->self = add(row->self, tree->self[0][i]);
+		row->self = add_saturated(row->self, tree->self[0][i]);
 		row->nr++;
 		if (i >= until[n]) {
-			row->total = add(row->total, tree->total[0][i]);
+			row->total = add_saturated(row->total, tree->total[0][i]);
 			until[n] = tree->end[i];
 		}
 	}
@@ -271,8 +265,8 @@ int table_callers(const struct tree *tree, const uint8_t *wanted, struct table *
 		if (i < until || !wanted[tree->name[i]])
 			continue;
 		until = tree->end[i];
-		sum = add(sum, tree->total[0][i]);
-		row->total = add(row->total, tree->total[0][i]);
+		sum = add_saturated(sum, tree->total[0][i]);
+		row->total = add_saturated(row->total, tree->total[0][i]);
 		row->nr++;
 	}
 	finish(&maker, sum, ret);
@@ -369,7 +363,7 @@ static int fill_rows(struct maker *maker, const struct thread *threads, size_t n
 			maker->table->rows[row] = (struct table_row){.name_size = string};
 		}
 		to = &maker->table->rows[row];
-		to->total = to->self = add(to->total, thread->total);
+		to->total = to->self = add_saturated(to->total, thread->total);
 		to->nr += !same;
 		to->id = to->nr == 1 ? thread->id : -1;
 	}
@@ -392,8 +386,8 @@ int table_threads(const struct stoke_profile *profile, unsigned value, enum tabl
 	for (size_t i = 0; value < profile->nr_values && i < profile->rows.nr; i++) {
 		uint32_t set = profile->rows.labels[i];
 
-		totals[set] = add(totals[set], profile->rows.value[value][i]);
-		sum = add(sum, profile->rows.value[value][i]);
+		totals[set] = add_saturated(totals[set], profile->rows.value[value][i]);
+		sum = add_saturated(sum, profile->rows.value[value][i]);
 	}
 	r = collect(&maker, profile, totals, which, threads, &nr);
 	if (r < 0)

@@ -13,6 +13,7 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "base/saturate.h"
 #include "view/choose.h"
 
 #define NO_STACK UINT32_MAX
@@ -54,13 +55,6 @@ struct builder {
 	struct kid *kids; /* those to be written, the next one last */
 	size_t nr_kids, kids_capacity;
 };
-
-static uint64_t add_saturated(uint64_t a, uint64_t b)
-{
-	uint64_t sum;
-
-	return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
-}
 
 const char *tree_text(const struct tree *tree, uint32_t name, size_t *ret_size)
 {

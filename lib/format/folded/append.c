@@ -11,6 +11,7 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "base/saturate.h"
 #include "format/folded.h"
 #include "profile/prune.h"
 
@@ -208,11 +209,6 @@ static int push_level(struct append *append, size_t end, uint32_t node, uint32_t
 	return 0;
 }
 
-static uint64_t add(uint64_t a, uint64_t b)
-{
-	return __builtin_add_overflow(a, b, &a) ? UINT64_MAX : a;
-}
-
 static void fill_values(const struct append *append, uint64_t count, uint64_t *values)
 {
 	memset(values, 0, PROFILE_MAX_VALUES * sizeof(*values));
@@ -227,7 +223,7 @@ static void add_to_row(struct append *append, uint32_t row, const uint64_t *valu
 	struct stoke_profile *profile = append->profile;
 
 	for (unsigned v = 0; v < profile->nr_values; v++)
-		profile->rows.value[v][row] = add(profile->rows.value[v][row], values[v]);
+		profile->rows.value[v][row] = add_saturated(profile->rows.value[v][row], values[v]);
 }
 
 /* What was cut off below a level that stays becomes a child of it. */
@@ -257,7 +253,7 @@ static int close_level(struct append *append)
 	struct stoke_profile *profile = append->profile;
 	int r = 0;
 
-	parent->total = add(parent->total, level->total);
+	parent->total = add_saturated(parent->total, level->total);
 	if (!append->cutting)
 		return 0;
 	if (level->first_row != NO_ROW &&
@@ -265,7 +261,7 @@ static int close_level(struct append *append)
 		append->nr_cut += profile->stacks.nr - level->node;
 		profile->stacks.nr = level->node;
 		profile->rows.nr = level->first_row;
-		parent->hidden = add(parent->hidden, level->total);
+		parent->hidden = add_saturated(parent->hidden, level->total);
 	} else if (level->hidden) {
 		r = show_hidden(append, level);
 	}
@@ -375,8 +371,8 @@ static int add_row(struct append *append, uint64_t count)
 	struct stoke_profile *profile = append->profile;
 	uint64_t values[PROFILE_MAX_VALUES];
 
-	level->total = add(level->total, count);
-	append->total = add(append->total, count);
+	level->total = add_saturated(level->total, count);
+	append->total = add_saturated(append->total, count);
 	fill_values(append, count, values);
 	if (level->row != NO_ROW && profile->rows.slice[level->row] == append->slice) {
 		add_to_row(append, level->row, values);
