@@ -14,7 +14,7 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/saturate.h"
-#include "view/choose.h"
+#include "view/treenames.h"
 
 #define NO_STACK UINT32_MAX
 
@@ -36,12 +36,8 @@ struct builder {
 	const struct stoke_profile *profile;
 	const struct tree_options *options;
 	struct tree *tree;
-	size_t names_capacity;
-	uint32_t *name_of; /* class * strings + string -> index into names, 0: not yet */
+	struct tree_names names;
 	uint64_t *frame_weight; /* total of each frame */
-	uint64_t *kind_weight; /* name * NR_FUNCTION_KINDS + kind */
-	size_t kinds_capacity;
-	uint32_t left_out; /* name; 0: none */
 	uint64_t *total[TREE_MAX_SIDES]; /* of each stack */
 	/*
 	 * Children of a stack, those of weight, as lists. A stack that was given to a node has left
@@ -55,100 +51,6 @@ struct builder {
 	struct kid *kids; /* those to be written, the next one last */
 	size_t nr_kids, kids_capacity;
 };
-
-const char *tree_text(const struct tree *tree, uint32_t name, size_t *ret_size)
-{
-	const struct tree_name *entry = &tree->names[name];
-	const char *text;
-
-	if (name == 0)
-		text = "all";
-	else if (entry->name == TREE_LEFT_OUT)
-		text = "[left out]";
-	else if (!entry->name)
-		text = "[no name]";
-	else {
-		*ret_size = strings_size(&tree->profile->strings, entry->name);
-		return strings_text(&tree->profile->strings, entry->name);
-	}
-	*ret_size = strlen(text);
-	return text;
-}
-
-const char *tree_module(const struct tree *tree, uint32_t name, size_t *ret_size)
-{
-	const char *path = tree->profile->modules[tree->names[name].module].path;
-	const char *slash;
-
-	if (!tree->names[name].module || !path)
-		path = "";
-	slash = strrchr(path, '/');
-	if (slash && slash[1])
-		path = slash + 1;
-	*ret_size = strlen(path);
-	return path;
-}
-
-static enum tree_class class_of(const struct frame *frame, enum function_kind kind)
-{
-	if (kind == FUNCTION_MARK || kind == FUNCTION_ROOT)
-		return TREE_MARK;
-	return (frame->flags & FRAME_KERNEL) || kind == FUNCTION_KERNEL ? TREE_KERNEL : TREE_USER;
-}
-
-static int name_add(struct builder *b, uint32_t string, enum tree_class class, uint32_t *ret)
-{
-	struct tree *tree = b->tree;
-	size_t room;
-	int r;
-
-	r = array_reserve(&tree->names, &b->names_capacity, tree->nr_names, 1);
-	if (r < 0)
-		return r;
-	r = size_multiply(tree->nr_names + 1, NR_FUNCTION_KINDS, &room);
-	if (r < 0)
-		return r;
-	r = array_reserve(&b->kind_weight, &b->kinds_capacity, tree->nr_names * NR_FUNCTION_KINDS,
-		NR_FUNCTION_KINDS);
-	if (r < 0)
-		return r;
-	memset(b->kind_weight + tree->nr_names * NR_FUNCTION_KINDS, 0,
-		NR_FUNCTION_KINDS * sizeof(*b->kind_weight));
-	tree->names[tree->nr_names] =
-		(struct tree_name){.name = string, .class = (uint8_t) class, .kind = FUNCTION_MARK};
-	*ret = (uint32_t)tree->nr_names++;
-	return 0;
-}
-
-/* The name of the i-th function of a frame, added when new. */
-static int name_of_function(
-	struct builder *b, const struct frame *frame, unsigned i, uint64_t weight, uint32_t *ret)
-{
-	const struct function *function =
-		&b->profile->functions[frame_function(b->profile, frame, i)];
-	enum function_kind kind = (enum function_kind)function->kind;
-	enum tree_class class = class_of(frame, kind);
-	uint32_t *name = &b->name_of[class * (size_t)b->profile->strings.nr + function->name];
-	uint64_t *sum;
-	int r;
-
-	if (!*name) {
-		r = name_add(b, function->name, class, name);
-		if (r < 0)
-			return r;
-	}
-	if (kind >= NR_FUNCTION_KINDS)
-		kind = FUNCTION_UNKNOWN;
-	sum = &b->kind_weight[(size_t)*name * NR_FUNCTION_KINDS + kind];
-	*sum = add_saturated(*sum, weight);
-	*ret = *name;
-	return 0;
-}
-
-static unsigned nr_functions(const struct frame *frame)
-{
-	return frame->nr_functions ? frame->nr_functions : 1; /* nameless: one, which is "none" */
-}
 
 static int make_room(struct builder *b)
 {
@@ -206,91 +108,9 @@ static void weigh(struct builder *b, size_t *ret)
 		b->first[parent] = (uint32_t)n;
 		b->frame_weight[stacks->frame[n]] =
 			add_saturated(b->frame_weight[stacks->frame[n]], weight);
-		nr += nr_functions(&b->profile->frames[stacks->frame[n]]);
+		nr += tree_nr_functions(&b->profile->frames[stacks->frame[n]]);
 	}
 	*ret = nr;
-}
-
-/* Each name gets the kind and the module that most of its weight has. */
-static int describe_names(struct builder *b)
-{
-	const struct stoke_profile *profile = b->profile;
-	_cleanup_free_ struct choose_weight *list = NULL;
-	size_t nr = 0, capacity = 0;
-	int r;
-
-	for (size_t f = 0; f < profile->nr_frames; f++) {
-		const struct frame *frame = &profile->frames[f];
-
-		if (!b->frame_weight[f])
-			continue;
-		for (unsigned i = nr_functions(frame); i-- > 0;) {
-			uint32_t name;
-
-			r = name_of_function(b, frame, i, b->frame_weight[f], &name);
-			if (r < 0)
-				return r;
-			if (!frame->module)
-				continue;
-			r = array_reserve(&list, &capacity, nr, 1);
-			if (r < 0)
-				return r;
-			list[nr++] =
-				(struct choose_weight){name, frame->module, b->frame_weight[f]};
-		}
-	}
-	choose_kinds(b->tree, b->kind_weight);
-	choose_modules(b->tree, list, nr);
-	return 0;
-}
-
-static int by_text(const void *a, const void *b, void *of)
-{
-	const struct tree *tree = of;
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-	size_t x_size, y_size;
-	const char *x_text = tree_text(tree, x, &x_size), *y_text = tree_text(tree, y, &y_size);
-	int r = memcmp(x_text, y_text, x_size < y_size ? x_size : y_size);
-
-	if (r)
-		return r;
-	if (x_size != y_size)
-		return x_size < y_size ? -1 : 1;
-	if (tree->names[x].class != tree->names[y].class)
-		return tree->names[x].class < tree->names[y].class ? -1 : 1;
-	/* A target's own "[left out]" before ours, "[no name]" behind the nameless. */
-	return tree->names[x].name < tree->names[y].name
-		       ? -1
-		       : tree->names[x].name > tree->names[y].name;
-}
-
-/* Sorts the names, the root's first, so that their order is that of their numbers. */
-static int rank_names(struct builder *b)
-{
-	struct tree *tree = b->tree;
-	size_t nr_of = (size_t)TREE_NR_CLASSES * b->profile->strings.nr;
-	_cleanup_free_ uint32_t *order = malloc(tree->nr_names * sizeof(*order));
-	_cleanup_free_ uint32_t *rank = malloc(tree->nr_names * sizeof(*rank));
-	struct tree_name *sorted = malloc(tree->nr_names * sizeof(*sorted));
-
-	b->stamps = calloc(tree->nr_names, sizeof(*b->stamps));
-	if (!order || !rank || !sorted || !b->stamps) {
-		free(sorted);
-		return -ENOMEM;
-	}
-	for (uint32_t i = 0; i < tree->nr_names; i++)
-		order[i] = i;
-	qsort_r(order + 1, tree->nr_names - 1, sizeof(*order), by_text, tree);
-	for (uint32_t i = 0; i < tree->nr_names; i++) {
-		rank[order[i]] = i;
-		sorted[i] = tree->names[order[i]];
-	}
-	free(tree->names);
-	tree->names = sorted;
-	for (size_t i = 0; i < nr_of; i++)
-		b->name_of[i] = rank[b->name_of[i]]; /* 0 stays */
-	b->left_out = rank[b->left_out];
-	return 0;
 }
 
 /* The name of the outermost function of a stack's frame that is still to come. */
@@ -298,11 +118,9 @@ static uint32_t next_name(const struct builder *b, uint32_t stack)
 {
 	const struct stoke_profile *profile = b->profile;
 	const struct frame *frame = &profile->frames[profile->stacks.frame[stack]];
-	const struct function *function = &profile->functions[frame_function(
-		profile, frame, b->inner ? b->inner[stack] : nr_functions(frame) - 1)];
-	enum tree_class class = class_of(frame, (enum function_kind)function->kind);
 
-	return b->name_of[class * (size_t)profile->strings.nr + function->name];
+	return tree_names_find(&b->names, profile, frame,
+		b->inner ? b->inner[stack] : tree_nr_functions(frame) - 1);
 }
 
 /* Puts a stack to the child of this node that has its name. first: of the node's kids. */
@@ -346,7 +164,7 @@ static int is_narrow(const struct builder *b, const struct kid *kid)
  * called so. */
 static int prune(struct builder *b, uint32_t node, size_t first)
 {
-	struct kid rest = {.name = b->left_out, .parent = node, .stacks = NO_STACK};
+	struct kid rest = {.name = b->names.left_out, .parent = node, .stacks = NO_STACK};
 	size_t nr = first;
 	int r;
 
@@ -405,7 +223,7 @@ static int expand_stack(struct builder *b, uint32_t node, size_t first, uint32_t
 		next = b->next[n];
 		if (b->inner)
 			b->inner[n] =
-				(uint16_t)(nr_functions(
+				(uint16_t)(tree_nr_functions(
 						   &profile->frames[profile->stacks.frame[n]]) -
 					   1);
 		r = add_kid(b, node, first, n);
@@ -526,7 +344,7 @@ static void add_selves(struct builder *b)
 static void drop_left_out(struct builder *b)
 {
 	struct tree *tree = b->tree;
-	uint32_t name = b->left_out;
+	uint32_t name = b->names.left_out;
 
 	if (!name)
 		return;
@@ -542,28 +360,21 @@ static void drop_left_out(struct builder *b)
 
 static int build(struct builder *b)
 {
-	uint32_t root;
+	bool left_out = b->options->min_share > 0;
 	size_t nr, room;
-	int r = size_multiply(TREE_NR_CLASSES, b->profile->strings.nr, &room);
+	int r = make_room(b);
 
 	if (r < 0)
 		return r;
-	b->name_of = calloc(room, sizeof(*b->name_of));
-	r = b->name_of ? make_room(b) : -ENOMEM;
-	if (r >= 0)
-		r = name_add(b, 0, TREE_MARK, &root);
+	weigh(b, &nr);
+	r = tree_names_make(b->tree, b->frame_weight, left_out, &b->names);
 	if (r < 0)
 		return r;
-	b->tree->names[root].kind = FUNCTION_ROOT;
-	weigh(b, &nr);
-	r = describe_names(b);
-	if (r >= 0 && b->options->min_share > 0)
-		r = name_add(b, TREE_LEFT_OUT, TREE_MARK, &b->left_out);
-	if (r >= 0)
-		r = rank_names(b);
+	b->stamps = calloc(b->tree->nr_names, sizeof(*b->stamps));
+	if (!b->stamps)
+		return -ENOMEM;
 	/* Each node may get a child for what was cut off below it. */
-	if (r >= 0)
-		r = size_multiply(nr, b->options->min_share > 0 ? 2 : 1, &room);
+	r = size_multiply(nr, left_out ? 2 : 1, &room);
 	if (r >= 0)
 		r = tree_reserve(b->tree, room);
 	if (r >= 0)
@@ -577,9 +388,8 @@ static int build(struct builder *b)
 
 static void builder_done(struct builder *b)
 {
-	free(b->name_of);
+	tree_names_done(&b->names);
 	free(b->frame_weight);
-	free(b->kind_weight);
 	for (unsigned side = 0; side < TREE_MAX_SIDES; side++) {
 		free(b->total[side]);
 	}
