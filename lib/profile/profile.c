@@ -8,50 +8,7 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "base/saturate.h"
-
-/* id + 1 by hash of key; the keys themselves stand in the profile's arrays. */
-struct slots {
-	uint32_t *slot;
-	uint32_t nr_slots;
-};
-
-struct profile_index {
-	struct slots functions, frames, label_sets, rows;
-	size_t nr_indexed; /* rows that the index knows */
-};
-
-typedef uint64_t hash_item(const struct stoke_profile *profile, uint32_t id);
-
-/* Keeps the table at most half full. nr: items in it; hash: of item id. */
-static int slots_grow(
-	struct slots *slots, size_t nr, const struct stoke_profile *profile, hash_item *hash)
-{
-	uint32_t nr_slots = slots->nr_slots ? slots->nr_slots : 64;
-	uint32_t *grown;
-
-	while (nr_slots / 2 < nr + 1) {
-		if (nr_slots > UINT32_MAX / 2)
-			return -E2BIG;
-		nr_slots *= 2;
-	}
-	if (nr_slots == slots->nr_slots)
-		return 0;
-	grown = array_new(nr_slots, sizeof(*grown));
-	if (!grown)
-		return -ENOMEM;
-	for (uint32_t id = 0; id < nr; id++) {
-		uint32_t i = (uint32_t)hash(profile, id) & (nr_slots - 1);
-
-		while (grown[i])
-			i = (i + 1) & (nr_slots - 1);
-		grown[i] = id + 1;
-	}
-	free(slots->slot);
-	slots->slot = grown;
-	slots->nr_slots = nr_slots;
-	return 0;
-}
+#include "profile/index.h"
 
 static uint64_t hash_function(const struct stoke_profile *profile, uint32_t id)
 {
@@ -75,20 +32,6 @@ static uint64_t hash_label_set(const struct stoke_profile *profile, uint32_t set
 {
 	return bytes_hash(profile->labels + profile->label_sets[set],
 		set_size(profile, set) * sizeof(struct label));
-}
-
-static uint64_t hash_row_key(uint32_t run, uint32_t stack, uint32_t labels, uint32_t slice)
-{
-	const uint32_t key[4] = {run, stack, labels, slice};
-
-	return bytes_hash(key, sizeof(key));
-}
-
-static uint64_t hash_row(const struct stoke_profile *profile, uint32_t id)
-{
-	const struct rows *rows = &profile->rows;
-
-	return hash_row_key(rows->run[id], rows->stack[id], rows->labels[id], rows->slice[id]);
 }
 
 int stoke_profile_new(struct stoke_profile **ret)
@@ -285,20 +228,6 @@ int profile_module(struct stoke_profile *profile, const struct module *module, u
 	*ret = (uint32_t)profile->nr_modules++;
 	return 0;
 }
-
-/* The slot of an item equal to the one at `id` (just behind the array's end), or a free one. */
-#define FIND_SLOT(slots, hash_value, candidate, equal)                                             \
-	({                                                                                         \
-		uint32_t mask_ = (slots)->nr_slots - 1, i_ = (uint32_t)(hash_value)&mask_;         \
-		uint32_t candidate;                                                                \
-		while ((slots)->slot[i_]) {                                                        \
-			candidate = (slots)->slot[i_] - 1;                                         \
-			if (equal)                                                                 \
-				break;                                                             \
-			i_ = (i_ + 1) & mask_;                                                     \
-		}                                                                                  \
-		&(slots)->slot[i_];                                                                \
-	})
 
 int profile_function(struct stoke_profile *profile, const char *name, size_t size,
 	enum function_kind kind, uint32_t file, uint32_t line, uint32_t *ret)
@@ -502,120 +431,4 @@ const struct label *profile_label(
 			return &profile->labels[i];
 	}
 	return NULL;
-}
-
-static int rows_reserve(struct stoke_profile *profile)
-{
-	struct rows *rows = &profile->rows;
-	int r;
-
-	r = array_reserve(&rows->run, &rows->capacity, rows->nr, 1);
-	if (r < 0)
-		return r;
-	r = array_reserve(&rows->stack, &rows->stack_capacity, rows->nr, 1);
-	if (r < 0)
-		return r;
-	r = array_reserve(&rows->labels, &rows->labels_capacity, rows->nr, 1);
-	if (r < 0)
-		return r;
-	r = array_reserve(&rows->slice, &rows->slice_capacity, rows->nr, 1);
-	for (unsigned v = 0; r >= 0 && v < profile->nr_values; v++)
-		r = array_reserve(&rows->value[v], &rows->value_capacity[v], rows->nr, 1);
-	return r;
-}
-
-int profile_row_append(struct stoke_profile *profile, uint32_t run, uint32_t stack, uint32_t labels,
-	uint32_t slice, const uint64_t *values)
-{
-	struct rows *rows = &profile->rows;
-	int r = rows_reserve(profile);
-
-	if (r < 0)
-		return r;
-	rows->run[rows->nr] = (uint16_t)run;
-	rows->stack[rows->nr] = stack;
-	rows->labels[rows->nr] = labels;
-	rows->slice[rows->nr] = slice;
-	for (unsigned v = 0; v < profile->nr_values; v++)
-		rows->value[v][rows->nr] = values[v];
-	rows->nr++;
-	return 0;
-}
-
-static uint32_t *row_slot(const struct stoke_profile *profile, uint32_t run, uint32_t stack,
-	uint32_t labels, uint32_t slice)
-{
-	const struct rows *rows = &profile->rows;
-
-	return FIND_SLOT(&profile->index->rows, hash_row_key(run, stack, labels, slice), id,
-		rows->run[id] == run && rows->stack[id] == stack && rows->labels[id] == labels &&
-			rows->slice[id] == slice);
-}
-
-/* Takes in rows that were appended since, and makes room for one more. */
-static int rows_catch_up(struct stoke_profile *profile)
-{
-	struct profile_index *index = profile->index;
-	const struct rows *rows = &profile->rows;
-	uint32_t nr_slots = index->rows.nr_slots;
-	int r = slots_grow(&index->rows, rows->nr, profile, hash_row);
-
-	if (r < 0)
-		return r;
-	if (index->rows.nr_slots != nr_slots)
-		index->nr_indexed = rows->nr; /* growing took them all */
-	for (; index->nr_indexed < rows->nr; index->nr_indexed++) {
-		size_t id = index->nr_indexed;
-		uint32_t *slot = row_slot(
-			profile, rows->run[id], rows->stack[id], rows->labels[id], rows->slice[id]);
-
-		if (!*slot)
-			*slot = (uint32_t)id + 1;
-	}
-	return 0;
-}
-
-int profile_row(struct stoke_profile *profile, uint32_t run, uint32_t stack, uint32_t labels,
-	uint32_t slice, const uint64_t *values)
-{
-	struct rows *rows = &profile->rows;
-	uint32_t *slot;
-	int r;
-
-	r = rows_catch_up(profile);
-	if (r < 0)
-		return r;
-	slot = row_slot(profile, run, stack, labels, slice);
-	if (!*slot) {
-		r = profile_row_append(profile, run, stack, labels, slice, values);
-		if (r < 0)
-			return r;
-		profile->index->nr_indexed = rows->nr;
-		*slot = (uint32_t)rows->nr;
-		return 0;
-	}
-	for (unsigned v = 0; v < profile->nr_values; v++)
-		rows->value[v][*slot - 1] = add_saturated(rows->value[v][*slot - 1], values[v]);
-	return 0;
-}
-
-void profile_renumbered(struct stoke_profile *profile)
-{
-	struct profile_index *index = profile->index;
-
-	free(index->rows.slot);
-	index->rows = (struct slots){0};
-	index->nr_indexed = 0;
-	stacks_renumbered(&profile->stacks);
-}
-
-uint64_t profile_total(const struct stoke_profile *profile, unsigned value)
-{
-	uint64_t total = 0;
-
-	if (value >= profile->nr_values)
-		return 0;
-	for (size_t i = 0; i < profile->rows.nr; i++)
-		total = add_saturated(total, profile->rows.value[value][i]);
-	return total;
 }

@@ -122,7 +122,7 @@ struct stoke_profile {
 	unsigned nr_values;
 	unsigned default_value; /* the one that pictures show */
 	struct rows rows;
-	struct profile_index *index; /* hashes, private to profile.c */
+	struct profile_index *index; /* hashes, private (index.h) */
 	struct quality_text *said; /* room for what stoke_profile_warning() lends out */
 };
 
