@@ -116,8 +116,8 @@ struct stoke_copy {
 	__u32 cpu;
 	__u64 time_ns;
 	__u64 start; /* address of the copied memory: the page that sp is in */
-	__u32 bytes; /* whole pages, up to the end of the stack or STOKE_COPY_BYTES */
-	__u32 reserved;
+	__u32 bytes; /* up to the end of the stack or STOKE_COPY_BYTES */
+	__u32 cut; /* there may be more of the stack */
 	__u64 registers[32]; /* of the interrupted frame, by DWARF number */
 };
 

@@ -199,6 +199,7 @@ __attribute__((noinline)) int stack_copy(__u32 unused)
 	copied->head.time_ns = scratch->sample.time_ns;
 	copied->head.start = at;
 	copied->head.bytes = bytes;
+	copied->head.cut = bytes == STOKE_COPY_BYTES;
 	__builtin_memcpy(
 		copied->head.registers, scratch->registers, sizeof(copied->head.registers));
 	if (bpf_ringbuf_output(ring, copied, sizeof(copied->head) + bytes, BPF_RB_NO_WAKEUP))

@@ -146,7 +146,7 @@ static void walk_all(struct rewalk *rewalk, const struct stoke_sample *record)
 		frames[walk->nr - 1] = stoke_note_of(ip) ? STOKE_NO_ADDRESS : ip;
 	} while (!walk_step(walk));
 	/* Deeper than was copied. */
-	if (walk->end == STOKE_WALK_UNREADABLE && rewalk->copy->bytes == STOKE_COPY_BYTES)
+	if (walk->end == STOKE_WALK_UNREADABLE && rewalk->copy->cut)
 		walk->end = STOKE_WALK_DEPTH;
 }
 

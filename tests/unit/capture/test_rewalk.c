@@ -114,6 +114,7 @@ static __attribute__((noinline)) void take_here(void)
 			break;
 		taken.copy.head.bytes += STOKE_COPY_PAGE_BYTES;
 	}
+	taken.copy.head.cut = taken.copy.head.bytes == STOKE_COPY_BYTES;
 	taken.nr_truth = backtrace(taken.truth, MAX_FRAMES);
 }
 
@@ -197,6 +198,7 @@ Test(rewalk, ends_where_a_copy_ends)
 
 	recurse(20, 1000);
 	taken.copy.head.bytes = 2 * STOKE_COPY_PAGE_BYTES; /* the first may be its last few bytes */
+	taken.copy.head.cut = 0;
 	item = item_of(&taken.copy.head);
 	walked = finish(&item);
 	cr_assert(eq(u32, walked.record->walk_end, STOKE_WALK_UNREADABLE));
