@@ -14,13 +14,14 @@
 #include "base/error.h"
 #include "diff/separate.h"
 #include "diff/stackshares.h"
-#include "profile/measure.h"
+#include "profile/tally.h"
 
 #define LOST_MOST     0.01 /* of samples: more, and shares may be bent */
 #define SHARES_MOST   0.02 /* unnamed, truncated, broken: a larger difference passes for a change */
 #define RATE_MOST     0.01 /* rates are rounded to whole nanoseconds */
 #define RUNTIME_NOTED 0.05
 #define TEXT_MAX      512
+#define SAMPLES_MOST  ((uint64_t)1 << 62) /* of a comparison: sums stay far from wrapping */
 
 static const char *const side_words[] = {"before", "after"};
 
@@ -88,20 +89,13 @@ void comparable_rely_on(struct comparable *comparable, const struct stoke_profil
 		borrow(&comparable->sides[i], profile);
 }
 
-/* Samples a second of CPU time, where the period is a time. */
-static double rate_of(const struct stoke_profile *profile, const struct run *run)
+/* Samples a second of CPU time. */
+static double same_rate(const struct tally *tally, const struct side *side)
 {
-	const char *unit = strings_text(&profile->strings, run->period_type.unit);
-
-	return run->period && strcmp(unit, "nanoseconds") == 0 ? 1e9 / (double)run->period : NAN;
-}
-
-static double same_rate(const struct stoke_profile *profile, const struct side *side)
-{
-	double rate = rate_of(profile, &profile->runs[side->first]);
+	double rate = 1e9 / tally->period_ns[side->first];
 
 	for (uint32_t i = 1; i < side->nr_runs; i++) {
-		double other = rate_of(profile, &profile->runs[side->first + i]);
+		double other = 1e9 / tally->period_ns[side->first + i];
 
 		if (!(fabs(other - rate) <= RATE_MOST * rate))
 			return NAN;
@@ -132,7 +126,8 @@ static int name_side(const struct stoke_profile *profile, struct side *side)
 	return side->name ? 0 : -ENOMEM;
 }
 
-static int look_at_side(const struct stoke_profile *profile, struct side *side)
+static int look_at_side(
+	const struct stoke_profile *profile, const struct tally *tally, struct side *side)
 {
 	uint64_t taken = 0, lost = 0;
 
@@ -149,31 +144,35 @@ static int look_at_side(const struct stoke_profile *profile, struct side *side)
 	}
 	side->lost = taken + lost ? (double)lost / (double)(taken + lost) : 0;
 	borrow(side, profile);
-	side->frequency_hz = same_rate(profile, side);
+	side->frequency_hz = same_rate(tally, side);
 	side->work = work_of(profile, side);
 	return name_side(profile, side);
 }
 
-/* Samples and cores, over all rows. */
-static void sum_sides(
-	const struct stoke_profile *profile, unsigned value, struct comparable *comparable)
+/* Samples and cores, over all rows. -ERANGE: too many. */
+static int sum_sides(const struct stoke_profile *profile, const struct tally *tally,
+	struct comparable *comparable)
 {
 	const struct rows *rows = &profile->rows;
 	double busy_ns[2] = {0};
+	uint64_t all = 0;
 
 	for (size_t i = 0; i < rows->nr; i++) {
-		const struct run *run = &profile->runs[rows->run[i]];
 		struct side *side = &comparable->sides[rows->run[i] >= comparable->sides[1].first];
+		uint64_t samples = tally_of(tally, i);
 
-		side->samples += rows->value[value][i];
+		if (samples > SAMPLES_MOST || (all += samples) > SAMPLES_MOST)
+			return -ERANGE;
+		side->samples += samples;
 		busy_ns[side == &comparable->sides[1]] +=
-			(double)rows->value[value][i] * 1e9 / rate_of(profile, run);
+			(double)samples * tally_sample_ns(tally, rows->run[i]);
 	}
 	for (int i = 0; i < 2; i++) {
 		struct side *side = &comparable->sides[i];
 
 		side->cores = side->duration_ns ? busy_ns[i] / (double)side->duration_ns : NAN;
 	}
+	return 0;
 }
 
 static int compare_events(struct comparable *comparable)
@@ -362,21 +361,19 @@ static void sort_findings(struct comparable *comparable)
 
 static int look(const struct stoke_profile *profile, struct comparable *comparable)
 {
-	unsigned value = measure_samples_column(profile);
+	_cleanup_(tally_done) struct tally tally = {0};
 	struct side *sides = comparable->sides;
 	double jit[2], gc[2];
-	int r = 0;
+	int r = tally_init(&tally, profile);
 
-	if (value >= PROFILE_MAX_VALUES)
-		value = profile->default_value;
 	for (int i = 0; r >= 0 && i < 2; i++)
-		r = look_at_side(profile, &sides[i]);
-	if (r < 0)
-		return r;
-	sum_sides(profile, value, comparable);
-	r = separate_shares(profile, sides[1].first, value, jit, gc);
+		r = look_at_side(profile, &tally, &sides[i]);
 	if (r >= 0)
-		r = stackshares_look(profile, value, sides);
+		r = sum_sides(profile, &tally, comparable);
+	if (r >= 0)
+		r = separate_shares(profile, sides[1].first, &tally, jit, gc);
+	if (r >= 0)
+		r = stackshares_look(profile, &tally, sides);
 	for (int i = 0; r >= 0 && i < 2; i++) {
 		sides[i].jit = jit[i];
 		sides[i].gc = gc[i];
@@ -419,6 +416,10 @@ int comparable_look(const struct stoke_profile *profile, uint32_t nr_before,
 	r = look(profile, comparable);
 	if (r < 0) {
 		comparable_free(comparable);
+		if (r == -ERANGE)
+			return fail(err, r,
+				"the samples of both sides add up to more than 2^62, which no "
+				"profile has: are the numbers behind the stacks counts?");
 		return fail(err, r, "out of memory");
 	}
 	*ret = comparable;

@@ -47,7 +47,7 @@ struct comparable {
 	int jvms_differ; /* 1: both sides say their JVM and they are not the same feature release */
 };
 
-/* -ENODATA: a side has no runs. -ENOMEM. */
+/* -ENODATA: a side has no runs; -ERANGE: more samples than can be added up. -ENOMEM. */
 int comparable_look(const struct stoke_profile *profile, uint32_t nr_before,
 	struct comparable **ret, struct stoke_error *err);
 /* What was borrowed from the profile is borrowed from this one, which has the same runs, from now

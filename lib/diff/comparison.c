@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "diff/separate.h"
 #include "names/alias.h"
+#include "profile/tally.h"
 
 #define LEAST	    0.005 /* half a point */
 #define LEAST_RATIO 0.05
@@ -182,17 +183,6 @@ static int look_for_cause(struct stoke_comparison *comparison)
 		&comparison->cause);
 }
 
-/* The value that units_make() counts. */
-static unsigned value_counted(const struct stoke_profile *profile)
-{
-	for (unsigned i = 0; i < profile->nr_values; i++) {
-		if (strcmp(strings_text(&profile->strings, profile->values[i].type), "samples") ==
-			0)
-			return i;
-	}
-	return profile->default_value;
-}
-
 static int compare(struct stoke_comparison *comparison, const struct stoke_profile *profile,
 	struct stoke_error *err)
 {
@@ -202,7 +192,10 @@ static int compare(struct stoke_comparison *comparison, const struct stoke_profi
 		r = rename_all(comparison, profile, err);
 	if (r < 0)
 		return r;
-	comparison->value = value_counted(comparison->profile);
+	/* From here on units, trees and pictures count the same. */
+	r = tally_fill(comparison->profile, &comparison->value);
+	if (r < 0)
+		return fail(err, r, "cannot count samples: %s", strerror(-r));
 	if (!(comparison->options.flags & STOKE_JVM_THREADS))
 		r = separate_runtimes(comparison->profile, comparison->nr_before);
 	if (r < 0)

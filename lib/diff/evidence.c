@@ -140,6 +140,11 @@ static void fill_change(struct weighing *w, size_t h)
 	half = half_width(w, change, rates.variance);
 	change->low = change->difference - half;
 	change->high = change->difference + half;
+	/* No share can change by more than all there is. */
+	if (units->exposure == STOKE_EXPOSURE_SHARE) {
+		change->low = fmax(change->low, -1);
+		change->high = fmin(change->high, 1);
+	}
 	change->cost_ratio = cost_ratio(w, h, rates.before, rates.after);
 	if (rates.before <= 0 && rates.after > 0)
 		change->flags |= CHANGE_NEW;

@@ -162,6 +162,7 @@ static void measure_ceiling(const struct judging *judging, struct breach *breach
 	breach->value = rate;
 	breach->low = rate - (k > 1 ? t_quantile(1 - alpha, k - 1) : normal_quantile(1 - alpha)) *
 				     sqrt(variance > floor ? variance : floor);
+	breach->low = fmax(breach->low, 0);
 }
 
 static size_t hypothesis_of_sum(const struct units *units, unsigned sum)

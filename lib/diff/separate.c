@@ -148,8 +148,8 @@ int separate_runtimes(struct stoke_profile *profile, uint32_t nr_before)
 	return r >= 0 && worth_it(&parting, nr_before) ? part_rows(&parting, profile) : r;
 }
 
-int separate_shares(const struct stoke_profile *profile, uint32_t nr_before, unsigned value,
-	double ret_jit[2], double ret_gc[2])
+int separate_shares(const struct stoke_profile *profile, uint32_t nr_before,
+	const struct tally *tally, double ret_jit[2], double ret_gc[2])
 {
 	_cleanup_(parting_done) struct parting parting = {0};
 	uint64_t sums[2][THREAD_GC + 1] = {0};
@@ -159,7 +159,7 @@ int separate_shares(const struct stoke_profile *profile, uint32_t nr_before, uns
 		return r;
 	for (size_t i = 0; i < profile->rows.nr; i++)
 		sums[profile->rows.run[i] >= nr_before][class_of_row(&parting, i)] +=
-			profile->rows.value[value][i];
+			tally_of(tally, i);
 	for (int side = 0; side < 2; side++) {
 		double all = (double)sums[side][THREAD_APPLICATION] +
 			     (double)sums[side][THREAD_JIT] + (double)sums[side][THREAD_GC];

@@ -10,6 +10,7 @@
  */
 
 #include "profile/profile.h"
+#include "profile/tally.h"
 
 #define SEPARATE_JIT "[JIT compiler]"
 #define SEPARATE_GC  "[garbage collector]"
@@ -20,9 +21,9 @@
  * without samples. 0 or -ENOMEM, -E2BIG.
  */
 int separate_runtimes(struct stoke_profile *profile, uint32_t nr_before);
-/* Which part of each side's samples (of value) those threads have; 0 where there are none. */
-int separate_shares(const struct stoke_profile *profile, uint32_t nr_before, unsigned value,
-	double ret_jit[2], double ret_gc[2]);
+/* Which part of each side's samples those threads have; 0 where there are none. -ENOMEM. */
+int separate_shares(const struct stoke_profile *profile, uint32_t nr_before,
+	const struct tally *tally, double ret_jit[2], double ret_gc[2]);
 /* 1 when this is a function that separate_runtimes() made. */
 int separate_is_mark(const struct stoke_profile *profile, uint32_t function);
 

@@ -77,7 +77,8 @@ static struct stack_facts *look_at_nodes(
 	return facts;
 }
 
-int stackshares_look(const struct stoke_profile *profile, unsigned value, struct side sides[2])
+int stackshares_look(
+	const struct stoke_profile *profile, const struct tally *tally, struct side sides[2])
 {
 	_cleanup_free_ uint8_t *unnamed = find_unnamed(profile);
 	_cleanup_free_ struct stack_facts *facts = unnamed ? look_at_nodes(profile, unnamed) : NULL;
@@ -88,7 +89,7 @@ int stackshares_look(const struct stoke_profile *profile, unsigned value, struct
 		return -ENOMEM;
 	for (size_t i = 0; i < rows->nr; i++) {
 		const struct stack_facts *it = &facts[rows->stack[i]];
-		double weight = (double)rows->value[value][i];
+		double weight = (double)tally_of(tally, i);
 		int side = rows->run[i] >= sides[1].first;
 
 		all[side] += weight;

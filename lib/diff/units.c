@@ -17,13 +17,11 @@
 #include "diff/count.h"
 #include "diff/separate.h"
 #include "diff/sums.h"
-#include "profile/measure.h"
+#include "profile/tally.h"
 
 #define DEFAULT_LEAST	    0.005
 #define DEFAULT_LEAST_RATIO 0.05
 #define DILUTION_LEAST	    0.002 /* of all: a function whose self tells dilution */
-/* Nanoseconds a sample where a file does not say: most profilers' 100 Hz. */
-#define USUAL_PERIOD_NS 10000000
 
 /* A hypothesis in the making: where it is counted. */
 struct candidate {
@@ -85,20 +83,6 @@ static unsigned side_of(const struct units *units, unsigned unit)
 	return unit >= units->nr_before;
 }
 
-/* Samples of a row whose run has no count of them. */
-static uint64_t by_period(const struct stoke_profile *profile, size_t row)
-{
-	const struct run *run = &profile->runs[profile->rows.run[row]];
-	uint32_t unit = profile->values[profile->default_value].unit;
-	uint64_t period = run->period, value = profile->rows.value[profile->default_value][row];
-
-	if (!period)
-		period = strcmp(strings_text(&profile->strings, unit), "nanoseconds") == 0
-				 ? USUAL_PERIOD_NS
-				 : 1;
-	return value / period + (value % period >= (period + 1) / 2);
-}
-
 /* How many slices each of the two runs has in a block; 0: they can't be cut. */
 static int find_blocks(const struct making *m, uint64_t per_block[2])
 {
@@ -131,15 +115,13 @@ static int assign_rows(struct making *m, const uint64_t per_block[2])
 {
 	const struct stoke_profile *profile = m->profile;
 	const struct rows *rows = &profile->rows;
-	unsigned column = measure_samples_column(profile);
-	_cleanup_free_ uint8_t *counted = calloc(profile->nr_runs + 1, 1);
+	_cleanup_(tally_done) struct tally tally = {0};
+	int r = tally_init(&tally, profile);
 
 	m->samples.unit = array_new(rows->nr + 1, sizeof(*m->samples.unit));
 	m->samples.count = array_new(rows->nr + 1, sizeof(*m->samples.count));
-	if (!counted || !m->samples.unit || !m->samples.count)
+	if (r < 0 || !m->samples.unit || !m->samples.count)
 		return -ENOMEM;
-	for (size_t i = 0; column < PROFILE_MAX_VALUES && i < rows->nr; i++)
-		counted[rows->run[i]] |= rows->value[column][i] > 0;
 	for (size_t i = 0; i < rows->nr; i++) {
 		uint32_t run = rows->run[i];
 		uint64_t block = m->units->blocks ? rows->slice[i] / per_block[run] : 0;
@@ -148,9 +130,7 @@ static int assign_rows(struct making *m, const uint64_t per_block[2])
 			m->units->blocks ? run * UNITS_BLOCKS_PER_RUN + (uint32_t)block : run;
 		if (block >= UNITS_BLOCKS_PER_RUN)
 			m->samples.unit[i] = SAMPLES_NO_UNIT;
-		m->samples.count[i] = counted[run]	   ? rows->value[column][i]
-				      : profile->nr_values ? by_period(profile, i)
-							   : 0;
+		m->samples.count[i] = tally_of(&tally, i);
 	}
 	return 0;
 }

@@ -99,7 +99,9 @@ static double relative_noise(const struct evidence *evidence, size_t *ret_nr)
 		noise[1] += change->variance_after / (change->after * change->after);
 		(*ret_nr)++;
 	}
-	return noise[0] > 0 ? noise[1] / noise[0] : NAN;
+	if (noise[0] > 0)
+		return noise[1] / noise[0];
+	return noise[1] > 0 ? INFINITY : NAN;
 }
 
 /* The ratio of two variances of that many runs each that chance exceeds once in a hundred (F). */
@@ -143,6 +145,12 @@ static int doubt_noise(struct judging *judging)
 	times = ratio > 1 ? fmin(ratio, relative) : fmin(1 / ratio, 1 / relative);
 	if (times <= most)
 		return 0;
+	if (isinf(times))
+		return judging_reason(judging,
+			judging_text("runs \"%s\" are all the same, sample by sample, and \"%s\" "
+				     "are not: copies of one run are no repeats",
+				other, side),
+			judging_text("record each of them anew"));
 	return judging_reason(judging,
 		judging_text("runs \"%s\" vary %.0f times as much as \"%s\" (limit %.0f): no word "
 			     "about regressions",

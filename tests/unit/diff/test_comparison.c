@@ -257,3 +257,57 @@ Test(comparison, what_is_said_of_sides_survives_many_names)
 	stoke_profile_free(profile);
 	free(text);
 }
+
+Test(comparison, more_samples_than_can_be_added_up_are_refused)
+{
+	static const char *const files[] = {"main;a 100\n",
+		"main;a 18446744073709551615\nmain;b 18446744073709551615\n",
+		"main;a 4611686018427387904\nmain;b 1\n"};
+
+	for (unsigned i = 1; i < 3; i++) {
+		for (unsigned side = 0; side < 2; side++) {
+			struct stoke_profile *profile =
+				sides(files[side ? 0 : i], files[side ? i : 0]);
+			struct stoke_comparison *comparison = NULL;
+			struct stoke_error err = {0};
+
+			cr_assert(eq(
+				int, stoke_compare(profile, 1, NULL, &comparison, &err), -ERANGE));
+			cr_assert(
+				ne(ptr, strstr(err.text, "more than 2^62"), NULL), "%s", err.text);
+			stoke_profile_free(profile);
+		}
+	}
+}
+
+/* A run that only has CPU times, beside one that counts samples: rates, trees and totals are of the
+ * same counts. */
+Test(comparison, times_and_samples_are_counted_alike_in_tests_and_in_trees)
+{
+	struct stoke_profile *profile = NULL;
+	struct stoke_comparison *comparison;
+	unsigned cpu;
+	uint32_t run, frame, node;
+
+	cr_assert(zero(int, stoke_profile_new(&profile)));
+	cr_assert(zero(int, profile_value(profile, "cpu", "nanoseconds", &cpu)));
+	cr_assert(zero(int, profile_run(profile, "times", &run)));
+	for (unsigned i = 0; i < 2; i++) {
+		uint64_t values[PROFILE_MAX_VALUES] = {0};
+
+		values[cpu] = (i + 1) * 1000000000ull;
+		cr_assert(zero(int,
+			profile_named_frame(profile, i ? "b" : "a", 1, FUNCTION_NATIVE, &frame)));
+		cr_assert(ge(int, stacks_child(&profile->stacks, 0, frame, &node), 0));
+		cr_assert(ge(int, profile_row(profile, run, node, 0, 0, values), 0));
+	}
+	add(profile, "a 300\nb 300\n");
+	comparison = compare(profile, NULL);
+	cr_assert(eq(u64, comparison->comparable->sides[0].samples, 300));
+	cr_assert(eq(u64, comparison->units->samples[0], 300));
+	cr_assert(eq(u64, comparison->aligned->tree->total[0][0], 300));
+	near(comparison->exposure[0], 300);
+	near(change_of(comparison, HYPOTHESIS_TOTAL, "b")->before, 2.0 / 3);
+	stoke_comparison_free(comparison);
+	stoke_profile_free(profile);
+}

@@ -36,6 +36,7 @@ struct answers {
 	struct evidence_options options;
 	double alpha_of_one; /* 1 / relabellings, at which nothing is too few */
 	double tested, relabellings, dilution[2];
+	int share;
 };
 
 static int next_line(struct answers *a)
@@ -75,6 +76,7 @@ static void begin(struct answers *a)
 	before = (unsigned)number(a);
 	after = (unsigned)number(a);
 	rate = strcmp(text(a), "rate") == 0;
+	a->share = !rate;
 	least = number(a);
 	least_ratio = number(a);
 	a->options = (struct evidence_options){
@@ -138,8 +140,9 @@ static void compare(struct answers *a, const struct evidence *evidence)
 	same(a, "difference", change->difference, number(a));
 	/* After dilution, after minus before in either direction. */
 	same(a, "adjusted", grew ? change->grown : -change->shrunk, number(a));
-	same(a, "low", change->low, number(a));
-	same(a, "high", change->high, number(a));
+	/* The reference leaves an interval open that goes beyond what a share can be. */
+	same(a, "low", change->low, fmax(number(a), a->share ? -1 : -INFINITY));
+	same(a, "high", change->high, fmin(number(a), a->share ? 1 : INFINITY));
 	same(a, "error", change->error, number(a));
 	same(a, "statistic", grew ? change->t_grew : change->t_shrank, number(a));
 	/* Counts over relabellings, exactly. */
@@ -285,6 +288,29 @@ Test(evidence, one_run_a_side_has_an_interval_by_sampling_alone)
 	cr_assert(eq(u64, evidence->relabellings, 0));
 	cr_assert(eq(dbl, change->p_grew, 1));
 	cr_assert(isnan(evidence->noise_ratio));
+	evidence_free(evidence);
+	units_drop(units);
+}
+
+Test(evidence, no_interval_goes_beyond_what_a_share_can_change_by)
+{
+	struct units *units = units_new(1, 1, 100);
+	struct evidence_options options = {.flags = EVIDENCE_NO_TEST};
+	struct evidence *evidence;
+
+	fill(units_add(units, HYPOTHESIS_TOTAL, 1), units, (int[]){100, 0});
+	fill(units_add(units, HYPOTHESIS_TOTAL, 2), units, (int[]){0, 99});
+	evidence = weighed(units, options);
+	cr_assert(eq(dbl, evidence->changes[0].low, -1));
+	cr_assert(eq(dbl, evidence->changes[1].high, 1));
+	/* The other ends are where they were. */
+	cr_assert(epsilon_eq(
+		dbl, evidence->changes[0].high, -1 + 1.959963985 * sqrt(.25 * 2 / 100), 1e-8));
+	evidence_free(evidence);
+	units->exposure = STOKE_EXPOSURE_TIME;
+	units->exposures[0] = units->exposures[1] = 10;
+	evidence = weighed(units, options);
+	cr_assert(lt(dbl, evidence->changes[0].low, -10));
 	evidence_free(evidence);
 	units_drop(units);
 }

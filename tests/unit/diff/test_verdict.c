@@ -199,3 +199,29 @@ Test(verdict, what_is_ignored_is_not_all_samples)
 	cr_expect(eq(int, stoke_comparison_verdict(c.comparison), 1));
 	compared_done(&c);
 }
+
+Test(verdict, copies_of_one_run_are_no_repeats_whichever_side_they_are_on)
+{
+	for (int side = 0; side < 2; side++) {
+		struct compared c = compared(5, "main;a %\nidle %\n", (unsigned[]){1000, 9000},
+			(unsigned[]){1000, 9000}, "");
+		struct evidence *evidence = c.comparison->evidence;
+		struct verdict *verdict;
+
+		for (size_t i = 0; i < evidence->nr; i++) {
+			evidence->changes[i].flags |= CHANGE_TESTED;
+			evidence->changes[i].variance_before = side ? 1e-6 : 0;
+			evidence->changes[i].variance_after = side ? 0 : 1e-6;
+		}
+		evidence->noise_ratio = side ? 0 : INFINITY;
+		cr_assert(zero(int, verdict_find(c.comparison, "2026-12-01", &verdict)));
+		cr_assert(eq(int, (int)verdict->word, 3));
+		cr_expect(eq(str, verdict->reasons[0].why,
+			side ? "runs \"after\" are all the same, sample by sample, and "
+			       "\"before\" are not: copies of one run are no repeats"
+			     : "runs \"before\" are all the same, sample by sample, and "
+			       "\"after\" are not: copies of one run are no repeats"));
+		verdict_free(verdict);
+		compared_done(&c);
+	}
+}
