@@ -23,7 +23,6 @@ static const struct {
 } later[] = {
 	{"top", "is not in this version; stoke record -a -d 5 shows where the machine's time goes"},
 	{"count", "is not in this version"},
-	{"doctor", "is not in this version; stoke record says what it lacks, and the cure"},
 	{"completion", "is not in this version"},
 };
 

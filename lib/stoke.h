@@ -244,6 +244,41 @@ void stoke_profile_stats(const struct stoke_profile *profile, struct stoke_stats
  * NULL after the last. Ask from 0 on: that weighs the profile as it is then. Borrowed. */
 const char *stoke_profile_warning(const struct stoke_profile *profile, size_t i);
 
+/* What stoke finds out about the machine and a target before anything is recorded. */
+struct stoke_findings;
+
+enum stoke_finding_state {
+	STOKE_FINDING_ABOUT, /* what those after it speak of */
+	STOKE_FINDING_OK,
+	STOKE_FINDING_NO, /* this stands in the way of a recording */
+	STOKE_FINDING_NOTE, /* worth knowing; nothing stands in the way */
+	STOKE_FINDING_VERDICT, /* what works after all this */
+};
+
+struct stoke_finding {
+	enum stoke_finding_state state;
+	const char *subject; /* "here", "target", "verdict" */
+	const char *text; /* one line, harmless on a terminal */
+	const char *cure; /* what mends it: lines, or NULL */
+};
+
+struct stoke_doctor_options {
+	pid_t pid; /* 0: the machine alone */
+	const char *proc_root, *sys_root; /* NULL: "/proc", "/sys" */
+};
+
+/*
+ * Looks at the machine by asking it for what a recording needs, then at the target. 0; a target
+ * that is not there is a finding, too. Errors: no memory, no /proc.
+ */
+int stoke_doctor(const struct stoke_doctor_options *options, struct stoke_findings **ret,
+	struct stoke_error *err);
+/* In the order in which they are to be told; NULL after the last. Borrowed. */
+const struct stoke_finding *stoke_findings_at(const struct stoke_findings *findings, size_t i);
+/* How many stand in the way: 0 when a recording will work. */
+size_t stoke_findings_blocking(const struct stoke_findings *findings);
+void stoke_findings_free(struct stoke_findings *findings);
+
 #define STOKE_OUTPUT_FORMAT	(1u << 0)
 #define STOKE_OUTPUT_REPORT	(1u << 1)
 #define STOKE_OUTPUT_COMPARISON (1u << 2)

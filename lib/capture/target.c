@@ -132,13 +132,13 @@ static pid_t pid_seen_here(const struct host *host, pid_t inner)
 	return nr == 1 ? found : 0;
 }
 
-static int check_process(const struct targets *targets, pid_t pid, struct stoke_error *err)
+int target_check(const struct host *host, pid_t pid, struct stoke_error *err)
 {
 	struct stat_line line, owner = {.comm = "?"};
 	pid_t group, outer;
 
-	if (pid <= 0 || read_stat(targets->host, pid, &line) < 0) {
-		outer = pid_seen_here(targets->host, pid);
+	if (pid <= 0 || read_stat(host, pid, &line) < 0) {
+		outer = pid_seen_here(host, pid);
 		if (outer)
 			return fail(err, -ESRCH,
 				"no process %d here: it exists only in another PID namespace; on "
@@ -147,9 +147,9 @@ static int check_process(const struct targets *targets, pid_t pid, struct stoke_
 		return fail(
 			err, -ESRCH, "no process %d here: it has ended, or never was", (int)pid);
 	}
-	group = thread_group(targets->host, pid);
+	group = thread_group(host, pid);
 	if (group && group != pid) {
-		(void)read_stat(targets->host, group, &owner);
+		(void)read_stat(host, group, &owner);
 		return fail(err, -ESRCH,
 			"no process %d here. It is a thread of %d (%s): use -t %d or "
 			"-p %d",
@@ -237,7 +237,7 @@ int targets_open(const struct stoke_record_options *options, const struct host *
 	targets->options = options;
 	targets->host = host;
 	for (size_t i = 0; r >= 0 && i < options->nr_pids; i++) {
-		r = check_process(targets, options->pids[i], err);
+		r = target_check(host, options->pids[i], err);
 		if (r >= 0)
 			r = watch_process(targets, options->pids[i], err);
 	}

@@ -15,6 +15,10 @@
 
 struct targets;
 
+/* Is pid a process that can be recorded? 0, or -ESRCH with a sentence that says what it is instead:
+ * a thread, a zombie, a number of another PID namespace. */
+int target_check(const struct host *host, pid_t pid, struct stoke_error *err);
+
 /* Checks that the named processes live; starts the command, held before its exec. -ESRCH with the
  * sentence for pids that are threads, zombies or nothing. The options' arrays stay the caller's and
  * must outlive the targets. */

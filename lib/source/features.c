@@ -22,9 +22,15 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 
-/* linux/capability.h of old distributions does not have these. */
-#define CAPABILITY_PERFMON 38
-#define CAPABILITY_BPF	   39
+#include "process/cgroup.h"
+#include "process/host.h"
+
+/* Inode number of the initial user namespace (PROC_USER_INIT_INO). */
+#define INITIAL_USER_NAMESPACE 0xEFFFFFFDu
+
+/* Arguments of a size that is refused before anybody's rights are looked at. */
+#define HUGE_SIZE	(1u << 20)
+#define NO_SUCH_COMMAND 9999
 
 #define CYCLES_PROBE_PERIOD 100000
 #define CYCLES_PROBE_NS	    5000000
@@ -83,8 +89,10 @@ void rights_read(const char *proc, const char *sys, struct rights *ret)
 		ret->paranoid = (int)strtol(text, NULL, 10);
 	(void)snprintf(path, sizeof(path), "%s/self/ns/pid", proc);
 	ret->container = stat(path, &status) == 0 && status.st_ino != INITIAL_PID_NAMESPACE;
+	(void)snprintf(path, sizeof(path), "%s/self/ns/user", proc);
+	ret->user_namespace = stat(path, &status) == 0 && status.st_ino != INITIAL_USER_NAMESPACE;
 	(void)snprintf(path, sizeof(path), "%s/kernel/btf/vmlinux", sys);
-	ret->btf = access(path, F_OK) == 0;
+	ret->btf = stat(path, &status) == 0 && status.st_size > 0;
 	if (read_small(sys, "kernel/security/lockdown", text, sizeof(text)) > 0)
 		ret->lockdown = strstr(text, "[confidentiality]") != NULL;
 	if (uname(&names) == 0)
@@ -92,64 +100,178 @@ void rights_read(const char *proc, const char *sys, struct rights *ret)
 	read_link(proc, "self/exe", ret->executable, sizeof(ret->executable));
 }
 
-static int has(const struct rights *rights, unsigned capability)
+/* What filters answer; the kernel's own answer to such a call is none of these. */
+static int is_filtered(long result)
 {
+	return result < 0 && (errno == EPERM || errno == EACCES || errno == ENOSYS);
+}
+
+void rights_probe(struct rights *rights)
+{
+	struct host host;
+
+	rights->bpf_filtered =
+		rights->seccomp && is_filtered(syscall(SYS_bpf, NO_SUCH_COMMAND, NULL, HUGE_SIZE));
+	/* Unknown flags are the first thing that it looks at. */
+	rights->perf_filtered =
+		rights->seccomp && is_filtered(syscall(SYS_perf_event_open, NULL, 0, -1, -1, ~0ul));
+	if (rights->container && host_open(NULL, NULL, &host) == 0) {
+		char id[CONTAINER_ID_MAX] = "";
+
+		(void)container_id_own(&host, id); /* else it stays empty */
+		(void)snprintf(rights->container_id, sizeof(rights->container_id), "%.12s", id);
+		host_close(&host);
+	}
+}
+
+int rights_have(const struct rights *rights, unsigned capability)
+{
+	int by_administrator = capability == CAPABILITY_BPF || capability == CAPABILITY_PERFMON ||
+			       capability == CAPABILITY_CHECKPOINT_RESTORE;
+
+	if (capability == CAP_DAC_READ_SEARCH && rights->capabilities >> CAP_DAC_OVERRIDE & 1)
+		return 1;
+	if (by_administrator && rights->capabilities >> CAP_SYS_ADMIN & 1)
+		return 1;
 	return (rights->capabilities >> capability & 1) != 0;
 }
 
-static int explain_permission(
-	const struct rights *rights, const char *what, struct stoke_error *err)
+static void say_refusal(struct refusal *ret, int code, const char *cause, const char *cure)
 {
-	const char *executable = *rights->executable ? rights->executable : "stoke";
-	int administrator = has(rights, CAP_SYS_ADMIN);
+	ret->code = code;
+	(void)snprintf(ret->cause, sizeof(ret->cause), "%s", cause); /* fits */
+	(void)snprintf(ret->cure, sizeof(ret->cure), "%s", cure ? cure : "");
+}
 
-	if (rights->lockdown)
-		return fail(err, -EPERM,
-			"cannot %s: kernel lockdown=confidentiality forbids BPF to read memory; "
-			"only a boot option changes it",
-			what);
-	if (has(rights, CAPABILITY_PERFMON) && !administrator && rights->paranoid > 2)
-		return fail(err, -EPERM,
-			"cannot %s: kernel.perf_event_paranoid is %d: this kernel ignores "
-			"CAP_PERFMON. sudo sysctl kernel.perf_event_paranoid=2, or run as root",
-			what, rights->paranoid);
-	if (rights->container && rights->capabilities == 0 && rights->uid != 0 &&
-		(rights->bounding >> CAP_SYS_ADMIN & 1))
-		return fail(err, -EPERM,
-			"cannot %s: privileged container but user %u holds no capability: set "
-			"runAsUser: 0 (kubectl debug --custom), or use kubectl debug node/...",
-			what, (unsigned)rights->uid);
-	if (rights->container || (rights->seccomp && (administrator || rights->uid == 0)))
-		return fail(err, -EPERM,
-			"cannot %s: refused in this container (Docker: --cap-add PERFMON "
-			"--cap-add BPF --cap-add SYS_PTRACE; Podman: SYS_ADMIN too), or record "
-			"from the host",
-			what);
-	return fail(err, -EPERM,
-		"cannot %s: permission denied. Run with sudo, or once: sudo setcap "
-		"cap_bpf,cap_perfmon,cap_sys_ptrace,cap_syslog,cap_dac_read_search,"
-		"cap_checkpoint_restore+ep %s",
-		what, executable);
+void rights_cure(const struct rights *rights, char *ret, size_t size)
+{
+	/* An engine has to be told. */
+	if (rights->container)
+		(void)snprintf(ret, size,
+			"Docker: --cap-add PERFMON --cap-add BPF --cap-add SYS_PTRACE; Podman: "
+			"SYS_ADMIN too. From the host: stoke record --container %s",
+			*rights->container_id ? rights->container_id : "ID");
+	else if (rights->uid == 0)
+		(void)snprintf(ret, size,
+			"start stoke with them (systemd: CapabilityBoundingSet=, "
+			"AmbientCapabilities=)");
+	else
+		(void)snprintf(ret, size,
+			"Run with sudo, or once: sudo setcap cap_bpf,cap_perfmon,cap_sys_ptrace,"
+			"cap_syslog,cap_dac_read_search,cap_checkpoint_restore+ep %s",
+			*rights->executable ? rights->executable : "stoke");
+}
+
+static void filter_refusal(const struct rights *rights, struct refusal *ret)
+{
+	const char *both = rights->bpf_filtered && rights->perf_filtered ? " and " : "";
+
+	say_refusal(ret, -EPERM, "", "run stoke outside of the service that set this filter");
+	(void)snprintf(ret->cause, sizeof(ret->cause), "seccomp refuses %s%s%s",
+		rights->perf_filtered ? "perf_event_open" : "", both,
+		rights->bpf_filtered ? "bpf" : "");
+	if (rights->container)
+		rights_cure(rights, ret->cure, sizeof(ret->cure));
+}
+
+static void missing_refusal(const struct rights *rights, struct refusal *ret)
+{
+	const int bpf = rights_have(rights, CAPABILITY_BPF);
+	const int perfmon = rights_have(rights, CAPABILITY_PERFMON);
+	const char *names = bpf	      ? perfmon ? "" : "CAP_PERFMON"
+			    : perfmon ? "CAP_BPF"
+				      : "CAP_BPF and CAP_PERFMON";
+
+	say_refusal(ret, -EPERM, "", NULL);
+	if (!*names) {
+		say_refusal(ret, -EPERM, "permission denied, though every capability is there",
+			"look for a security module that forbids it: dmesg, journalctl");
+		return;
+	}
+	(void)snprintf(ret->cause, sizeof(ret->cause), "%s lacks %s",
+		rights->container ? "this container" : "uid 0", names);
+	rights_cure(rights, ret->cure, sizeof(ret->cure));
+}
+
+static void user_refusal(const struct rights *rights, struct refusal *ret)
+{
+	say_refusal(ret, -EPERM, "permission denied", NULL);
+	rights_cure(rights, ret->cure, sizeof(ret->cure));
+}
+
+static void permission_refusal(const struct rights *rights, struct refusal *ret)
+{
+	if (rights->lockdown) {
+		say_refusal(ret, -EPERM,
+			"kernel lockdown=confidentiality forbids BPF to read memory; only a boot "
+			"option changes it",
+			NULL);
+	} else if (rights->bpf_filtered || rights->perf_filtered) {
+		filter_refusal(rights, ret);
+	} else if (rights->user_namespace && rights_have(rights, CAPABILITY_BPF)) {
+		say_refusal(ret, -EPERM,
+			"capabilities of a user namespace (a rootless container) do not count here",
+			"run the container as root, or record from the host");
+	} else if (rights->paranoid > 2 && rights_have(rights, CAPABILITY_PERFMON) &&
+		   !(rights->capabilities >> CAP_SYS_ADMIN & 1)) {
+		say_refusal(ret, -EPERM, "",
+			"sudo sysctl kernel.perf_event_paranoid=2, or run as root");
+		(void)snprintf(ret->cause, sizeof(ret->cause),
+			"kernel.perf_event_paranoid is %d: this kernel ignores CAP_PERFMON",
+			rights->paranoid);
+	} else if (rights->container && rights->capabilities == 0 && rights->uid != 0 &&
+		   (rights->bounding >> CAP_SYS_ADMIN & 1)) {
+		say_refusal(ret, -EPERM, "",
+			"set runAsUser: 0 (kubectl debug --custom), or use kubectl debug node/...");
+		(void)snprintf(ret->cause, sizeof(ret->cause),
+			"privileged container but user %u holds no capability",
+			(unsigned)rights->uid);
+	} else if (rights->container || rights->uid == 0) {
+		missing_refusal(rights, ret);
+	} else {
+		user_refusal(rights, ret);
+	}
+}
+
+void rights_refusal(const struct rights *rights, int code, struct refusal *ret)
+{
+	static const char draw[] =
+		"what perf recorded can be drawn: perf script | stoke flamegraph -";
+
+	if (code == -EPERM || code == -EACCES) {
+		permission_refusal(rights, ret);
+	} else if (code == -ENOSYS && (rights->bpf_filtered || rights->perf_filtered)) {
+		filter_refusal(rights, ret);
+	} else if (!rights->btf) {
+		say_refusal(ret, -EOPNOTSUPP, "", draw);
+		(void)snprintf(ret->cause, sizeof(ret->cause),
+			"kernel %s has no BTF (CONFIG_DEBUG_INFO_BTF, Linux 5.10 or a backport): "
+			"cannot record here",
+			rights->release);
+	} else if (code == -ENOSYS) {
+		say_refusal(ret, -EOPNOTSUPP, "", draw);
+		(void)snprintf(ret->cause, sizeof(ret->cause), "kernel %s was built without it",
+			rights->release);
+	} else if (code == -EMFILE) {
+		say_refusal(ret, code, "too many open files", "raise the limit: ulimit -n 65536");
+	} else if (code == -ENOMEM) {
+		say_refusal(ret, code, "no memory for it",
+			"record fewer CPUs (-C), or raise the memory limit (ulimit -l, or the "
+			"container's)");
+	} else {
+		say_refusal(ret, code, "", NULL);
+		(void)snprintf(ret->cause, sizeof(ret->cause), "kernel %s answers: %s",
+			rights->release, strerror(-code));
+	}
 }
 
 int rights_explain(const struct rights *rights, const char *what, int code, struct stoke_error *err)
 {
-	if (code == -EPERM || code == -EACCES)
-		return explain_permission(rights, what, err);
-	if (!rights->btf)
-		return fail(err, -EOPNOTSUPP,
-			"cannot %s: kernel %s has no BTF (CONFIG_DEBUG_INFO_BTF, Linux 5.10 or "
-			"a backport): cannot record here",
-			what, rights->release);
-	if (code == -ENOSYS)
-		return fail(err, -EOPNOTSUPP,
-			"cannot %s: kernel %s was built without it, or a seccomp filter hides it",
-			what, rights->release);
-	if (code == -EMFILE)
-		return fail(err, code,
-			"cannot %s: too many open files; raise the limit: ulimit -n 65536", what);
-	return fail(
-		err, code, "cannot %s on kernel %s: %s", what, rights->release, strerror(-code));
+	struct refusal refusal;
+
+	rights_refusal(rights, code, &refusal);
+	return fail(err, refusal.code, "cannot %s: %s%s%s", what, refusal.cause,
+		*refusal.cure ? ". " : "", refusal.cure);
 }
 
 int refusal_explain(const char *what, int code, struct stoke_error *err)
@@ -157,6 +279,7 @@ int refusal_explain(const char *what, int code, struct stoke_error *err)
 	struct rights rights;
 
 	rights_read("/proc", "/sys", &rights);
+	rights_probe(&rights);
 	return rights_explain(&rights, what, code, err);
 }
 

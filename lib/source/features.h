@@ -22,15 +22,39 @@ struct rights {
 	uint64_t bounding; /* those it could be given */
 	int paranoid; /* kernel.perf_event_paranoid; INT_MIN: not readable */
 	int seccomp; /* a filter is in force */
+	int bpf_filtered, perf_filtered; /* which refuses that call; set by rights_probe() */
+	int user_namespace; /* not in the machine's own: capabilities count for nothing outside */
 	int container; /* not in the machine's own PID namespace */
 	int btf; /* the kernel describes its types */
 	int lockdown; /* confidentiality: BPF may not read memory */
 	char release[65]; /* "6.1.0-57-amd64" */
 	char executable[256]; /* of stoke; "" when not readable */
+	char container_id[13]; /* its first 12 digits; "" when not known */
 };
+
+/* linux/capability.h of old distributions does not have these. */
+#define CAPABILITY_PERFMON	      38
+#define CAPABILITY_BPF		      39
+#define CAPABILITY_CHECKPOINT_RESTORE 40
 
 /* proc and sys: "/proc", "/sys"; tests give directories. What cannot be read stays 0. */
 void rights_read(const char *proc, const char *sys, struct rights *ret);
+
+/* Makes the calls that a filter may keep from the kernel, in a way that harms nothing. */
+void rights_probe(struct rights *rights);
+/* 1: has it, or what stands in for it. */
+int rights_have(const struct rights *rights, unsigned capability);
+
+/* Why the kernel answered code, and what would help. */
+struct refusal {
+	int code; /* for the caller: see rights_explain() */
+	char cause[320];
+	char cure[512]; /* "" when there is none */
+};
+
+/* What gives stoke the capabilities that it lacks. */
+void rights_cure(const struct rights *rights, char *ret, size_t size);
+void rights_refusal(const struct rights *rights, int code, struct refusal *ret);
 
 /* Writes the sentence for a refusal: the kernel answered code (negative errno) when stoke tried to
  * do `what` ("open events", "load programs"). Returns the code for the caller: -EPERM for rights,

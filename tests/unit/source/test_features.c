@@ -115,7 +115,7 @@ Test(features, reads_what_the_machine_says)
 		"CapBnd:\t000001ffffffffff\nSeccomp:\t2\nSeccomp_filters:\t1\n");
 	write_file(folder, "sys/kernel/perf_event_paranoid", "3\n");
 	write_file(folder, "kernel/security/lockdown", "none integrity [confidentiality]\n");
-	write_file(folder, "kernel/btf/vmlinux", "");
+	write_file(folder, "kernel/btf/vmlinux", "types");
 	rights_read(folder, folder, &rights);
 	cr_assert(eq(u64, rights.capabilities, PERFMON | BPF));
 	cr_assert(eq(u64, rights.bounding, ALL_CAPABILITIES));
