@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/cleanup.h"
 
 /* The kernel runs nothing with more than 64 KiB of program headers (fs/binfmt_elf.c). */
@@ -478,13 +479,12 @@ int elf_file_contents(
 		return -ENODATA;
 	if (section->size > max)
 		return -E2BIG;
-	contents = malloc((size_t)section->size + 1);
+	contents = array_new((size_t)section->size + 1, 1);
 	if (!contents)
 		return -ENOMEM;
 	r = elf_file_read(file, section->offset, contents, (size_t)section->size);
 	if (r < 0)
 		return r;
-	contents[section->size] = '\0';
 	*ret = take_pointer(contents);
 	return 0;
 }

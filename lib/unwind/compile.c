@@ -64,8 +64,14 @@ static int keep_segments(struct compiled *file, const struct elf_file *elf)
 	return 0;
 }
 
+static int take_rows(void *arg, const struct unwind_row *items, size_t nr)
+{
+	return unwind_table_add(arg, items, nr);
+}
+
 static int compile_file(struct compiled *file)
 {
+	const struct unwind_taker taker = {take_rows, &file->table};
 	struct unwind_rows rows = {0};
 	struct elf_file *elf;
 	int r;
@@ -77,9 +83,7 @@ static int compile_file(struct compiled *file)
 	file->fd = -1;
 	r = keep_segments(file, elf);
 	if (r == 0)
-		r = ehframe_rows(elf, &rows);
-	if (r == 0)
-		r = unwind_table_make(&rows, &file->table);
+		r = ehframe_hand_over(elf, &taker, &rows);
 	unwind_rows_done(&rows);
 	elf_file_close(elf);
 	return r;

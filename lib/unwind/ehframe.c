@@ -18,6 +18,8 @@
 /* Functions are aligned to 16: what lies between two that are closer is padding, which nobody
  * runs, and needs no row. */
 #define MAX_PADDING 15
+/* Rows that are kept before they are handed over: what a processor has near. */
+#define ROWS_AT_ONCE 512
 
 /* What is read from a file, for functions to point into. */
 struct contents {
@@ -174,7 +176,9 @@ static int end_at_last(struct unwind_rows *rows, const struct unwind_rule *none)
 	return unwind_rows_add(rows, rows->items[rows->nr - 1].address, none);
 }
 
-static int add_rows(const struct functions *functions, struct unwind_rows *rows)
+/* taker NULL: all rows stay. */
+static int add_rows(const struct functions *functions, const struct unwind_taker *taker,
+	struct unwind_rows *rows)
 {
 	const struct unwind_rule none = {.cfa = UNWIND_CFA_NONE};
 	uint64_t covered = 0;
@@ -195,6 +199,8 @@ static int add_rows(const struct functions *functions, struct unwind_rows *rows)
 			rows->causes[UNWIND_LIMIT] += functions->nr - i;
 			return end_at_last(rows, &none);
 		}
+		if (r == 0 && taker && rows->nr >= ROWS_AT_ONCE)
+			r = unwind_rows_hand_over(rows, taker);
 		if (r < 0)
 			return r;
 		covered = extent.end;
@@ -205,7 +211,8 @@ static int add_rows(const struct functions *functions, struct unwind_rows *rows)
 	return r == -E2BIG ? end_at_last(rows, &none) : r;
 }
 
-int ehframe_rows(const struct elf_file *file, struct unwind_rows *ret)
+static int read_rows(
+	const struct elf_file *file, const struct unwind_taker *taker, struct unwind_rows *ret)
 {
 	_cleanup_(contents_done) struct contents contents = {0};
 	const struct machine *machine = machine_of(file);
@@ -215,10 +222,28 @@ int ehframe_rows(const struct elf_file *file, struct unwind_rows *ret)
 	if (!machine)
 		return -ENOTSUP;
 	r = read_functions(file, machine, &contents, ret);
-	if (r == 0) {
-		functions_sort(&contents.functions);
-		r = add_rows(&contents.functions, ret);
-	}
+	if (r < 0)
+		return r;
+	functions_sort(&contents.functions);
+	return add_rows(&contents.functions, taker, ret);
+}
+
+int ehframe_rows(const struct elf_file *file, struct unwind_rows *ret)
+{
+	int r = read_rows(file, NULL, ret);
+
+	if (r < 0 && r != -ENOENT)
+		unwind_rows_done(ret);
+	return r;
+}
+
+int ehframe_hand_over(
+	const struct elf_file *file, const struct unwind_taker *taker, struct unwind_rows *ret)
+{
+	int r = read_rows(file, taker, ret);
+
+	if (r == 0)
+		r = taker->take(taker->arg, ret->items, ret->nr);
 	if (r < 0 && r != -ENOENT)
 		unwind_rows_done(ret);
 	return r;

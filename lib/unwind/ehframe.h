@@ -17,5 +17,9 @@
  * unwind_rows_done() may be called on *ret, whatever it held before.
  */
 int ehframe_rows(const struct elf_file *file, struct unwind_rows *ret);
+/* The same for somebody who wants each row once, in order: memory for all of them costs more than
+ * to make them. *ret has the counts. Also what take() says. */
+int ehframe_hand_over(
+	const struct elf_file *file, const struct unwind_taker *taker, struct unwind_rows *ret);
 
 #endif

@@ -11,6 +11,9 @@
 
 #define PE_ABSPTR 0x00
 
+/* Length, CIE, start, size, augmentation, and padding to 8. */
+#define MIN_FUNCTION_BYTES 24
+
 /* An entry of a table, without its length: `at` stands behind the id. */
 struct entry {
 	struct cursor at;
@@ -277,6 +280,9 @@ int functions_add(struct functions *functions, const struct cfi *table, const st
 
 	begin_table(functions, table);
 	rows->table_bytes += table->size;
+	/* Most often one would do for all; where there is no room for that many, they grow. */
+	(void)array_reserve(&functions->items, &functions->capacity, functions->nr,
+		table->size / MIN_FUNCTION_BYTES);
 	while (r == 0 && next_entry(table, &offset, &entry)) {
 		if (entry.is_cie) {
 			struct cie cie = {.offset = entry.offset};

@@ -33,15 +33,29 @@ int unwind_rows_add(struct unwind_rows *rows, uint64_t address, const struct unw
 	rows->nr_raw++;
 	if (last && same_rule(&last->rule, rule))
 		return 0;
+	if (rows->nr_taken + rows->nr >= UNWIND_MAX_ROWS)
+		return -E2BIG;
 	if (rows->nr == rows->capacity) {
-		if (rows->nr >= UNWIND_MAX_ROWS)
-			return -E2BIG;
 		r = array_reserve(&rows->items, &rows->capacity, rows->nr, 1);
 		if (r < 0)
 			return r;
 	}
 	rows->items[rows->nr++] = (struct unwind_row){.address = address, .rule = *rule};
 	return 0;
+}
+
+int unwind_rows_hand_over(struct unwind_rows *rows, const struct unwind_taker *taker)
+{
+	const size_t kept = 2, nr = rows->nr > kept ? rows->nr - kept : 0;
+	int r;
+
+	if (!nr)
+		return 0;
+	r = taker->take(taker->arg, rows->items, nr);
+	memmove(rows->items, &rows->items[nr], kept * sizeof(*rows->items));
+	rows->nr = kept;
+	rows->nr_taken += nr;
+	return r;
 }
 
 const struct unwind_row *unwind_rows_find(const struct unwind_rows *rows, uint64_t address)

@@ -37,6 +37,7 @@ struct unwind_rows {
 	 */
 	struct unwind_row *items;
 	size_t nr, capacity;
+	uint64_t nr_taken; /* rows before these, which somebody has taken */
 	uint64_t nr_functions; /* described by the file: FDEs */
 	uint64_t nr_raw; /* rows before equal neighbours became one */
 	uint64_t table_bytes; /* of .eh_frame and .debug_frame that were read */
@@ -55,6 +56,16 @@ void unwind_rows_done(struct unwind_rows *rows);
 /* Adds a row behind the last, or in its place when the address is the same; a row that says what
  * the one before says is none. Addresses never fall. 0, -ENOMEM, -E2BIG: UNWIND_MAX_ROWS. */
 int unwind_rows_add(struct unwind_rows *rows, uint64_t address, const struct unwind_rule *rule);
+
+/* Whoever takes rows in their order. 0, or an error that ends it all. */
+struct unwind_taker {
+	int (*take)(void *arg, const struct unwind_row *items, size_t nr);
+	void *arg;
+};
+
+/* Hands over all rows but the last two, which unwind_rows_add() may still change. What take()
+ * says. */
+int unwind_rows_hand_over(struct unwind_rows *rows, const struct unwind_taker *taker);
 
 /* The row that holds at an address; NULL: the address lies before the first. */
 const struct unwind_row *unwind_rows_find(const struct unwind_rows *rows, uint64_t address);

@@ -15,6 +15,7 @@ void unwind_table_done(struct unwind_table *table)
 	*table = (struct unwind_table){0};
 }
 
+/* In the last page. */
 static int add_row(struct unwind_table *table, uint64_t address, uint32_t rule)
 {
 	int r = array_reserve(&table->rows, &table->rows_capacity, table->nr_rows, 1);
@@ -23,6 +24,7 @@ static int add_row(struct unwind_table *table, uint64_t address, uint32_t rule)
 		return r;
 	table->rows[table->nr_rows++] =
 		((uint32_t)address & STOKE_PAGE_MASK) << STOKE_RULE_BITS | rule;
+	table->pages[table->nr_pages - 1].nr++;
 	return 0;
 }
 
@@ -39,65 +41,54 @@ static int number_rule(struct unwind_table *table, const struct unwind_rule *rul
 	return r;
 }
 
-/* One page: from rows->items[*at] on; *rule holds where it begins, and then where it ends. */
-static int make_page(struct unwind_table *table, const struct unwind_rows *rows, uint64_t page,
-	size_t *at, uint32_t *rule)
+/* The next page, which begins with what held where the last one ends; unless a row of its own will
+ * say what holds there. */
+static int begin_page(struct unwind_table *table, const struct unwind_row *next)
 {
-	struct stoke_page *made = &table->pages[page - table->first_page];
-	uint64_t start = page << STOKE_PAGE_BITS;
-	size_t first = table->nr_rows;
-	int r = 0;
+	uint64_t start = (table->first_page + table->nr_pages) << STOKE_PAGE_BITS;
+	int r = array_reserve(&table->pages, &table->pages_capacity, table->nr_pages, 1);
 
-	if (*rule && (*at == rows->nr || rows->items[*at].address > start))
-		r = add_row(table, start, *rule);
-	while (r == 0 && *at < rows->nr && rows->items[*at].address >> STOKE_PAGE_BITS == page) {
-		const struct unwind_row *row = &rows->items[*at];
-
-		/* Before the first row of a page there is nothing: a search ends at that row. */
-		if (table->nr_rows == first && row->address != start)
-			r = add_row(table, start, 0);
-		if (r == 0)
-			r = number_rule(table, &row->rule, rule);
-		if (r == 0)
-			r = add_row(table, row->address, *rule);
-		++*at;
-	}
 	if (r < 0)
 		return r;
-	made->first = (uint32_t)first;
-	made->nr = (uint32_t)(table->nr_rows - first);
-	return 0;
+	table->pages[table->nr_pages++] = (struct stoke_page){.first = (uint32_t)table->nr_rows};
+	return table->rule && next->address > start ? add_row(table, start, table->rule) : 0;
 }
 
-int unwind_table_make(const struct unwind_rows *rows, struct unwind_table *ret)
+/* 0, 1: it lies behind the last page there may be; -errno. */
+static int move_to(struct unwind_table *table, const struct unwind_row *row)
 {
-	struct unwind_table table = {.rules.max = STOKE_MAX_RULES};
-	uint64_t last_page;
-	uint32_t rule = 0;
-	size_t at = 0;
+	uint64_t page = row->address >> STOKE_PAGE_BITS;
 	int r = 0;
 
-	if (rows->nr == 0) {
-		*ret = table;
-		return 0;
+	if (!table->nr_pages)
+		table->first_page = page;
+	while (r == 0 && page - table->first_page >= table->nr_pages) {
+		if (table->nr_pages == TABLE_MAX_PAGES)
+			return 1;
+		r = begin_page(table, row);
 	}
-	table.first_page = rows->items[0].address >> STOKE_PAGE_BITS;
-	last_page = rows->items[rows->nr - 1].address >> STOKE_PAGE_BITS;
-	if (last_page - table.first_page >= TABLE_MAX_PAGES)
-		last_page = table.first_page + TABLE_MAX_PAGES - 1;
-	table.nr_pages = last_page - table.first_page + 1;
-	table.pages = calloc(table.nr_pages, sizeof(*table.pages));
-	if (!table.pages)
-		return -ENOMEM;
-	/* Most of what will be needed, so that it is not moved while it grows. */
-	r = array_reserve(&table.rows, &table.rows_capacity, 0, rows->nr);
-	for (uint64_t page = table.first_page; r == 0 && page <= last_page; page++)
-		r = make_page(&table, rows, page, &at, &rule);
-	if (r < 0) {
-		unwind_table_done(&table);
-		return r == -E2BIG ? -ENOMEM : r;
+	/* Before the first row of a page there is nothing: a search ends at that row. */
+	if (r == 0 && table->nr_rows == table->pages[table->nr_pages - 1].first &&
+		(row->address & STOKE_PAGE_MASK))
+		r = add_row(table, page << STOKE_PAGE_BITS, 0);
+	return r;
+}
+
+int unwind_table_add(struct unwind_table *table, const struct unwind_row *items, size_t nr)
+{
+	int r = 0;
+
+	table->rules.max = STOKE_MAX_RULES;
+	for (size_t i = 0; r == 0 && i < nr; i++) {
+		r = move_to(table, &items[i]);
+		if (r > 0) {
+			table->nr_left_out += nr - i;
+			return 0;
+		}
+		if (r == 0)
+			r = number_rule(table, &items[i].rule, &table->rule);
+		if (r == 0)
+			r = add_row(table, items[i].address, table->rule);
 	}
-	table.nr_left_out += rows->nr - at;
-	*ret = table;
-	return 0;
+	return r == -E2BIG ? -ENOMEM : r;
 }

@@ -18,14 +18,16 @@ struct unwind_table {
 	uint32_t *rows;
 	size_t nr_rows, rows_capacity;
 	struct stoke_page *pages; /* `first` counts in rows */
-	size_t nr_pages;
+	size_t nr_pages, pages_capacity;
 	uint64_t first_page; /* file address of pages[0] >> STOKE_PAGE_BITS */
 	struct rules rules;
+	uint32_t rule; /* of the last row */
 	uint64_t nr_left_out; /* rows beyond the limits of pages and rules */
 };
 
-/* 0, -ENOMEM. *ret is written whole; the caller calls unwind_table_done(). */
-int unwind_table_make(const struct unwind_rows *rows, struct unwind_table *ret);
+/* Adds rows, the next after those before; all zero is an empty table. 0, -ENOMEM: what it has holds
+ * up to the last that was added. */
+int unwind_table_add(struct unwind_table *table, const struct unwind_row *items, size_t nr);
 void unwind_table_done(struct unwind_table *table);
 
 #endif

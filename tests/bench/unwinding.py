@@ -120,15 +120,14 @@ def peers():
 
 
 def tables():
-    print("**Tables** (one core, the best of three, from the file to rows)\n")
+    print("**Tables** (one core, the best of three, from the file to its table)\n")
     rows = []
     for path in filter(os.path.exists, FILES):
         said = subprocess.run([ROWS, path], capture_output=True, text=True).stdout
-        found = re.search(r"([\d.]+) KB +(\d+) functions +(\d+) raw +(\d+) rows +([\d.]+) ms +([\d.]+) M/s", said)
+        found = re.search(r"([\d.]+) KB +(\d+) functions +(\d+) raw +(\d+) rows +([\d.]+) KB +([\d.]+) ms +([\d.]+) M/s", said)
         if found:
-            kib, functions, raw, kept, ms, speed = found.groups()
-            rows.append([os.path.basename(path), kib, functions, raw, kept, f"{int(kept) * 4 / 1024:.0f}", ms, speed])
-    table(["file", ".eh_frame KiB", "functions", "rows", "kept", "KiB of rows", "ms", "million rows/s"], rows)
+            rows.append([os.path.basename(path), *found.groups()])
+    table(["file", ".eh_frame KiB", "functions", "rows", "kept", "KiB of table", "ms", "million rows/s"], rows)
 
 
 def cold():

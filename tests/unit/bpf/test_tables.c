@@ -126,9 +126,9 @@ static void store_program(void)
 		{.address = CODE + END},
 	};
 	struct unwind_rows rows = {.items = items, .nr = ARRAY_SIZE(items)};
-	struct unwind_table table;
+	struct unwind_table table = {0};
 
-	cr_assert(eq(int, unwind_table_make(&rows, &table), 0));
+	cr_assert(eq(int, unwind_table_add(&table, rows.items, rows.nr), 0));
 	cr_assert(eq(int, store_add(made.store, &table, &made.program), 0));
 	unwind_table_done(&table);
 }
@@ -137,9 +137,9 @@ static void store_library(void)
 {
 	struct unwind_row items[] = {ROW(0x1000, SP(0x18)), {.address = 0x2000}};
 	struct unwind_rows rows = {.items = items, .nr = ARRAY_SIZE(items)};
-	struct unwind_table table;
+	struct unwind_table table = {0};
 
-	cr_assert(eq(int, unwind_table_make(&rows, &table), 0));
+	cr_assert(eq(int, unwind_table_add(&table, rows.items, rows.nr), 0));
 	cr_assert(eq(int, store_add(made.store, &table, &made.library), 0));
 	unwind_table_done(&table);
 }

@@ -2,6 +2,7 @@
 #include "unwind/ehframe.h"
 
 #include <errno.h>
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
@@ -276,6 +277,51 @@ Test(ehframe, a_file_that_shrinks_while_it_is_open_has_no_rows)
 	unwind_rows_done(&rows);
 	cr_assert(ftruncate(fd, 0x8010) == 0);
 	cr_assert(ehframe_rows(file, &rows) == -ENOENT);
+	unwind_rows_done(&rows);
+	elf_file_close(file);
+}
+
+struct taken {
+	const struct unwind_rows *expected;
+	size_t nr, calls;
+};
+
+static int take(void *arg, const struct unwind_row *items, size_t nr)
+{
+	struct taken *taken = arg;
+
+	cr_assert(le(sz, taken->nr + nr, taken->expected->nr));
+	for (size_t i = 0; i < nr; i++) {
+		const struct unwind_row *expected = &taken->expected->items[taken->nr++];
+
+		cr_assert(items[i].address == expected->address);
+		cr_assert(memcmp(&items[i].rule, &expected->rule, sizeof(expected->rule)) == 0);
+	}
+	taken->calls++;
+	return taken->calls == 7 ? -EXDEV : 0;
+}
+
+Test(ehframe, hands_over_the_rows_it_would_have_kept)
+{
+	struct unwind_rows rows, counts;
+	struct taken taken = {.expected = &rows};
+	const struct unwind_taker taker = {take, &taken};
+	struct elf_file *file = NULL;
+	Dl_info libc;
+
+	cr_assert(dladdr((void *)&getauxval, &libc) != 0);
+	cr_assert(elf_file_open(open(libc.dli_fname, O_RDONLY | O_CLOEXEC), &file) == 0);
+	cr_assert(ehframe_rows(file, &rows) == 0);
+	taken.calls = 7;
+	cr_assert(ehframe_hand_over(file, &taker, &counts) == 0);
+	cr_assert(eq(sz, taken.nr, rows.nr));
+	cr_assert(gt(sz, taken.calls, 9), "a buffer at a time");
+	cr_assert(eq(u64, counts.nr_taken + counts.nr, rows.nr));
+	cr_assert(eq(u64, counts.nr_raw, rows.nr_raw));
+	unwind_rows_done(&counts);
+	taken = (struct taken){.expected = &rows};
+	cr_assert(ehframe_hand_over(file, &taker, &counts) == -EXDEV, "an error ends it");
+	cr_assert(eq(sz, taken.calls, 7));
 	unwind_rows_done(&rows);
 	elf_file_close(file);
 }

@@ -53,7 +53,7 @@ static struct unwind_table table_of(uint64_t address, size_t nr, int32_t first_o
 {
 	struct unwind_row *items = calloc(nr + 1, sizeof(*items));
 	struct unwind_rows rows = {.items = items, .nr = nr + 1};
-	struct unwind_table table;
+	struct unwind_table table = {0};
 
 	for (size_t i = 0; i <= nr; i++) {
 		items[i].address = address + i * 16;
@@ -62,7 +62,7 @@ static struct unwind_table table_of(uint64_t address, size_t nr, int32_t first_o
 				.cfa_offset = first_offset + (int32_t)(i % 3) * 8,
 				.ra_offset = -8};
 	}
-	cr_assert(eq(int, unwind_table_make(&rows, &table), 0));
+	cr_assert(eq(int, unwind_table_add(&table, rows.items, rows.nr), 0));
 	free(items);
 	return table;
 }

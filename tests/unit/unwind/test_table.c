@@ -35,9 +35,9 @@ static int32_t look_up(const struct unwind_table *table, uint64_t address)
 
 static void expect_same(const struct unwind_rows *rows, uint64_t from, uint64_t to)
 {
-	struct unwind_table table;
+	struct unwind_table table = {0};
 
-	cr_assert(eq(int, unwind_table_make(rows, &table), 0));
+	cr_assert(eq(int, unwind_table_add(&table, rows->items, rows->nr), 0));
 	for (uint64_t address = from; address < to; address++) {
 		const struct unwind_row *want = unwind_rows_find(rows, address);
 
@@ -60,13 +60,13 @@ Test(table, holds_a_row_at_every_byte_of_a_page)
 {
 	static struct unwind_row items[4200];
 	struct unwind_rows rows = {.items = items, .nr = ARRAY_SIZE(items)};
-	struct unwind_table table;
+	struct unwind_table table = {0};
 
 	for (size_t i = 0; i < rows.nr; i++)
 		items[i] = row(0x3ffe + i, 8 + (int)(i % 2) * 8);
 	items[rows.nr - 1].rule = (struct unwind_rule){0};
 	expect_same(&rows, 0x3ff0, 0x6000);
-	cr_assert(eq(int, unwind_table_make(&rows, &table), 0));
+	cr_assert(eq(int, unwind_table_add(&table, rows.items, rows.nr), 0));
 	for (size_t i = 0; i < table.nr_pages; i++)
 		cr_assert(le(u32, table.pages[i].nr, STOKE_PAGE_MASK + 1));
 	unwind_table_done(&table);
@@ -77,9 +77,9 @@ Test(table, needs_no_rows_where_nothing_is_known)
 	struct unwind_row items[] = {
 		row(0x1000, 8), row(0x1100, 0), row(0x90000, 8), row(0x90010, 0)};
 	struct unwind_rows rows = {.items = items, .nr = ARRAY_SIZE(items)};
-	struct unwind_table table;
+	struct unwind_table table = {0};
 
-	cr_assert(eq(int, unwind_table_make(&rows, &table), 0));
+	cr_assert(eq(int, unwind_table_add(&table, rows.items, rows.nr), 0));
 	cr_assert(eq(sz, table.nr_rows, 4));
 	cr_assert(eq(sz, table.nr_pages, 0x90));
 	unwind_table_done(&table);
@@ -88,9 +88,9 @@ Test(table, needs_no_rows_where_nothing_is_known)
 Test(table, of_no_rows_is_empty)
 {
 	struct unwind_rows rows = {0};
-	struct unwind_table table;
+	struct unwind_table table = {0};
 
-	cr_assert(eq(int, unwind_table_make(&rows, &table), 0));
+	cr_assert(eq(int, unwind_table_add(&table, rows.items, rows.nr), 0));
 	cr_assert(eq(sz, table.nr_pages, 0));
 	unwind_table_done(&table);
 }
@@ -100,9 +100,9 @@ Test(table, counts_what_lies_beyond_its_bound)
 	struct unwind_row items[] = {
 		row(0x1000, 8), row(0x1010, 0), row(1ull << 60, 8), row((1ull << 60) + 1, 0)};
 	struct unwind_rows rows = {.items = items, .nr = ARRAY_SIZE(items)};
-	struct unwind_table table;
+	struct unwind_table table = {0};
 
-	cr_assert(eq(int, unwind_table_make(&rows, &table), 0));
+	cr_assert(eq(int, unwind_table_add(&table, rows.items, rows.nr), 0));
 	cr_assert(eq(sz, table.nr_pages, TABLE_MAX_PAGES));
 	cr_assert(eq(u64, table.nr_left_out, 2));
 	cr_assert(eq(i32, look_up(&table, 0x100f), 8));
