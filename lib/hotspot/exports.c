@@ -108,8 +108,13 @@ int hotspot_exports_read(
 	struct hotspot_exports exports = {0};
 	struct tables tables = {0};
 	struct object object;
+	uint8_t first;
 	int r;
 
+	/* Memory that nobody lets us read is another thing than a library without tables. */
+	r = memory_read(memory, start, &first, sizeof(first));
+	if (r < 0 && r != -EFAULT)
+		return r;
 	r = locate(memory, start, offset, &object);
 	if (r == 0)
 		r = read_dynamic(memory, &object, &tables);

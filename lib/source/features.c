@@ -153,7 +153,7 @@ void rights_cure(const struct rights *rights, char *ret, size_t size)
 			*rights->container_id ? rights->container_id : "ID");
 	else if (rights->uid == 0)
 		(void)snprintf(ret, size,
-			"start stoke with them (systemd: CapabilityBoundingSet=, "
+			"Start stoke with them (systemd: CapabilityBoundingSet=, "
 			"AmbientCapabilities=)");
 	else
 		(void)snprintf(ret, size,
@@ -166,7 +166,7 @@ static void filter_refusal(const struct rights *rights, struct refusal *ret)
 {
 	const char *both = rights->bpf_filtered && rights->perf_filtered ? " and " : "";
 
-	say_refusal(ret, -EPERM, "", "run stoke outside of the service that set this filter");
+	say_refusal(ret, -EPERM, "", "Run stoke outside of the service that set this filter");
 	(void)snprintf(ret->cause, sizeof(ret->cause), "seccomp refuses %s%s%s",
 		rights->perf_filtered ? "perf_event_open" : "", both,
 		rights->bpf_filtered ? "bpf" : "");
@@ -185,7 +185,7 @@ static void missing_refusal(const struct rights *rights, struct refusal *ret)
 	say_refusal(ret, -EPERM, "", NULL);
 	if (!*names) {
 		say_refusal(ret, -EPERM, "permission denied, though every capability is there",
-			"look for a security module that forbids it: dmesg, journalctl");
+			"Look for a security module that forbids it: dmesg, journalctl");
 		return;
 	}
 	(void)snprintf(ret->cause, sizeof(ret->cause), "%s lacks %s",
@@ -211,7 +211,7 @@ static void permission_refusal(const struct rights *rights, struct refusal *ret)
 	} else if (rights->user_namespace && rights_have(rights, CAPABILITY_BPF)) {
 		say_refusal(ret, -EPERM,
 			"capabilities of a user namespace (a rootless container) do not count here",
-			"run the container as root, or record from the host");
+			"Run the container as root, or record from the host");
 	} else if (rights->paranoid > 2 && rights_have(rights, CAPABILITY_PERFMON) &&
 		   !(rights->capabilities >> CAP_SYS_ADMIN & 1)) {
 		say_refusal(ret, -EPERM, "",
@@ -236,7 +236,7 @@ static void permission_refusal(const struct rights *rights, struct refusal *ret)
 void rights_refusal(const struct rights *rights, int code, struct refusal *ret)
 {
 	static const char draw[] =
-		"what perf recorded can be drawn: perf script | stoke flamegraph -";
+		"What perf recorded can be drawn: perf script | stoke flamegraph -";
 
 	if (code == -EPERM || code == -EACCES) {
 		permission_refusal(rights, ret);
@@ -253,10 +253,10 @@ void rights_refusal(const struct rights *rights, int code, struct refusal *ret)
 		(void)snprintf(ret->cause, sizeof(ret->cause), "kernel %s was built without it",
 			rights->release);
 	} else if (code == -EMFILE) {
-		say_refusal(ret, code, "too many open files", "raise the limit: ulimit -n 65536");
+		say_refusal(ret, code, "too many open files", "Raise the limit: ulimit -n 65536");
 	} else if (code == -ENOMEM) {
 		say_refusal(ret, code, "no memory for it",
-			"record fewer CPUs (-C), or raise the memory limit (ulimit -l, or the "
+			"Record fewer CPUs (-C), or raise the memory limit (ulimit -l, or the "
 			"container's)");
 	} else {
 		say_refusal(ret, code, "", NULL);

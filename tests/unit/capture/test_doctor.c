@@ -150,11 +150,11 @@ Test(doctor, tells_a_filter_from_missing_rights)
 	at.rights.perf_filtered = at.rights.bpf_filtered = 1;
 	at.probes.program = -ENOSYS;
 	expect(&at,
-		HERE("no load BPF programs: seccomp refuses perf_event_open and bpf | run stoke "
+		HERE("no load BPF programs: seccomp refuses perf_event_open and bpf | Run stoke "
 		     "outside of the service that set this filter\n"
 		     "ok make a ring for samples\n"
 		     "no open events of all processes: seccomp refuses perf_event_open and bpf | "
-		     "run stoke outside of the service that set this filter\n" NAMES));
+		     "Run stoke outside of the service that set this filter\n" NAMES));
 }
 
 Test(doctor, knows_kernels_that_cannot)
@@ -164,7 +164,7 @@ Test(doctor, knows_kernels_that_cannot)
 	at.rights.btf = 0;
 	expect(&at, "about host, uid 0, kernel 6.1.112 without BTF, 8 CPUs, stoke 0.2\n"
 		    "no find the kernel's types: kernel 6.1.112 has no BTF "
-		    "(CONFIG_DEBUG_INFO_BTF, Linux 5.10 or a backport): cannot record here | what "
+		    "(CONFIG_DEBUG_INFO_BTF, Linux 5.10 or a backport): cannot record here | What "
 		    "perf recorded can be drawn: perf script | stoke flamegraph -\n"
 		    "ok load BPF programs\nok make a ring for samples\n"
 		    "ok open events of all processes; no hardware counters: -e cpu is "
