@@ -100,7 +100,7 @@ static double cores_exposure(const struct stoke_comparison *comparison, unsigned
 	if (units->exposure == STOKE_EXPOSURE_TIME)
 		return units->exposures[unit];
 	if (units->blocks) {
-		part = UNITS_BLOCKS_PER_RUN;
+		part = units->part[unit];
 		unit = unit >= units->nr_before;
 	}
 	if (unit >= profile->nr_runs)
@@ -109,7 +109,7 @@ static double cores_exposure(const struct stoke_comparison *comparison, unsigned
 	if (!run->duration_ns || !run->period ||
 		strcmp(strings_text(&profile->strings, run->period_type.unit), "nanoseconds") != 0)
 		return NAN;
-	return (double)run->duration_ns / (double)run->period / part;
+	return (double)run->duration_ns / (double)run->period * part;
 }
 
 /* What a ceiling divides counts by, in one unit. NAN: this comparison does not know. */

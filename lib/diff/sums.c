@@ -86,7 +86,7 @@ static void look_within(struct summing *s, unsigned condition)
 		exposures[u] = share ? 0 : units->exposures[u];
 	for (size_t i = 0; i < rows->nr; i++) {
 		s->row[i] = s->node[rows->stack[i]] || s->set[rows->labels[i]];
-		if (s->row[i] && share && s->samples->unit[i] != SAMPLES_NO_UNIT)
+		if (s->row[i] && share)
 			exposures[s->samples->unit[i]] += (double)s->samples->count[i];
 	}
 }
@@ -106,7 +106,7 @@ static void count_sum(struct summing *s, size_t sum)
 	for (size_t i = 0; i < rows->nr; i++) {
 		uint32_t unit = s->samples->unit[i], node = rows->stack[i];
 
-		if (unit == SAMPLES_NO_UNIT || !s->row[i])
+		if (!s->row[i])
 			continue;
 		if (of->kind == HYPOTHESIS_SELF ? is_match(s, node) : s->node[node])
 			counts[unit] += (double)s->samples->count[i];

@@ -6,11 +6,9 @@
 
 #include "diff/units.h"
 
-#define SAMPLES_NO_UNIT UINT32_MAX
-
 /* A profile's rows as evidence: to which unit each belongs, and how many samples it is. */
 struct samples {
-	uint32_t *unit; /* [row]; SAMPLES_NO_UNIT: to none */
+	uint32_t *unit; /* [row] */
 	uint64_t *count; /* [row] */
 };
 

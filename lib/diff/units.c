@@ -59,6 +59,7 @@ void units_free(struct units *units)
 	if (!units)
 		return;
 	free(units->samples);
+	free(units->part);
 	free(units->exposures);
 	free(units->hypotheses);
 	free(units->counts);
@@ -83,15 +84,15 @@ static unsigned side_of(const struct units *units, unsigned unit)
 	return unit >= units->nr_before;
 }
 
-/* How many slices each of the two runs has in a block; 0: they can't be cut. */
-static int find_blocks(const struct making *m, uint64_t per_block[2])
+/* How many slices each of the two runs has; 0: they can't be cut. */
+static int find_slices(const struct making *m, uint64_t slices[2])
 {
 	const struct stoke_profile *profile = m->profile;
 	const struct rows *rows = &profile->rows;
-	uint64_t slices[2] = {0, 0};
 
 	if (profile->nr_runs != 2 || m->options->nr_before != 1)
 		return 0;
+	slices[0] = slices[1] = 0;
 	for (size_t i = 0; i < rows->nr; i++) {
 		if (rows->slice[i] + 1ull > slices[rows->run[i]])
 			slices[rows->run[i]] = rows->slice[i] + 1ull;
@@ -104,14 +105,39 @@ static int find_blocks(const struct making *m, uint64_t per_block[2])
 		/* The last slices may have no samples, and are time all the same. */
 		if (of->duration_ns / of->slice_ns > slices[run])
 			slices[run] = of->duration_ns / of->slice_ns;
-		per_block[run] = slices[run] / UNITS_BLOCKS_PER_RUN;
-		if (!per_block[run])
+		if (slices[run] < UNITS_BLOCKS_PER_RUN)
 			return 0;
 	}
 	return 1;
 }
 
-static int assign_rows(struct making *m, const uint64_t per_block[2])
+/* No slice is left out: what is counted in blocks is all that trees and pictures have, too. */
+static uint64_t block_of(uint64_t slice, uint64_t slices)
+{
+	return (uint64_t)((unsigned __int128)slice * UNITS_BLOCKS_PER_RUN / slices);
+}
+
+static uint64_t first_slice(uint64_t block, uint64_t slices)
+{
+	return (uint64_t)(((unsigned __int128)block * slices + UNITS_BLOCKS_PER_RUN - 1) /
+			  UNITS_BLOCKS_PER_RUN);
+}
+
+/* Which part of its run each unit is. */
+static void measure_units(struct units *units, const uint64_t slices[2])
+{
+	for (unsigned u = 0; u < units->nr; u++) {
+		uint64_t block = u % UNITS_BLOCKS_PER_RUN, of = slices[u >= units->nr_before];
+
+		units->part[u] =
+			units->blocks
+				? (double)(first_slice(block + 1, of) - first_slice(block, of)) /
+					  (double)of
+				: 1;
+	}
+}
+
+static int assign_rows(struct making *m, const uint64_t slices[2])
 {
 	const struct stoke_profile *profile = m->profile;
 	const struct rows *rows = &profile->rows;
@@ -124,12 +150,11 @@ static int assign_rows(struct making *m, const uint64_t per_block[2])
 		return -ENOMEM;
 	for (size_t i = 0; i < rows->nr; i++) {
 		uint32_t run = rows->run[i];
-		uint64_t block = m->units->blocks ? rows->slice[i] / per_block[run] : 0;
 
-		m->samples.unit[i] =
-			m->units->blocks ? run * UNITS_BLOCKS_PER_RUN + (uint32_t)block : run;
-		if (block >= UNITS_BLOCKS_PER_RUN)
-			m->samples.unit[i] = SAMPLES_NO_UNIT;
+		m->samples.unit[i] = run;
+		if (m->units->blocks)
+			m->samples.unit[i] = run * UNITS_BLOCKS_PER_RUN +
+					     (uint32_t)block_of(rows->slice[i], slices[run]);
 		m->samples.count[i] = tally_of(&tally, i);
 	}
 	return 0;
@@ -146,11 +171,11 @@ static uint32_t top_function(const struct stoke_profile *profile, size_t row)
 static int cut(struct making *m)
 {
 	struct units *units = m->units;
-	uint64_t per_block[2] = {1, 1};
+	uint64_t slices[2] = {1, 1};
 	size_t cells;
 	int r;
 
-	units->blocks = find_blocks(m, per_block);
+	units->blocks = find_slices(m, slices);
 	units->nr = (unsigned)m->profile->nr_runs * (units->blocks ? UNITS_BLOCKS_PER_RUN : 1);
 	units->nr_before = m->options->nr_before * (units->blocks ? UNITS_BLOCKS_PER_RUN : 1);
 	units->exposure = m->options->exposure;
@@ -160,9 +185,11 @@ static int cut(struct making *m)
 		return r;
 	units->samples = calloc(units->nr, sizeof(*units->samples));
 	units->exposures = calloc(cells, sizeof(*units->exposures));
-	if (!units->samples || !units->exposures)
+	units->part = calloc(units->nr, sizeof(*units->part));
+	if (!units->samples || !units->exposures || !units->part)
 		return -ENOMEM;
-	r = assign_rows(m, per_block);
+	measure_units(units, slices);
+	r = assign_rows(m, slices);
 	if (r < 0)
 		return r;
 	m->application = calloc(units->nr, sizeof(*m->application));
@@ -171,8 +198,6 @@ static int cut(struct making *m)
 	for (size_t i = 0; i < m->profile->rows.nr; i++) {
 		uint32_t unit = m->samples.unit[i];
 
-		if (unit == SAMPLES_NO_UNIT)
-			continue;
 		units->samples[unit] += m->samples.count[i];
 		if (!separate_is_mark(m->profile, top_function(m->profile, i)))
 			m->application[unit] += m->samples.count[i];
@@ -180,7 +205,7 @@ static int cut(struct making *m)
 	return 0;
 }
 
-/* Of a whole run; a block has its part. NAN: not known. */
+/* Of a whole run; a unit has its part. NAN: not known. */
 static double exposure_of_run(const struct making *m, size_t run)
 {
 	const struct stoke_profile *profile = m->profile;
@@ -204,7 +229,7 @@ static int expose(struct making *m, struct stoke_error *err)
 		double exposure = (double)m->application[u];
 
 		if (units->exposure != STOKE_EXPOSURE_SHARE)
-			exposure = exposure_of_run(m, u / per_run) / per_run;
+			exposure = exposure_of_run(m, u / per_run) * units->part[u];
 		if (isnan(exposure))
 			return fail(err, -EINVAL,
 				units->exposure == STOKE_EXPOSURE_WORK

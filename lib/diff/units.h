@@ -4,10 +4,10 @@
 
 /*
  * Units of evidence: what was counted how often in which run. A unit is one run, or, where a side
- * has one run only, one of UNITS_BLOCKS_PER_RUN equal blocks of its time slices (then every side
- * is cut so). A hypothesis is something that may have changed: a function's total (each sample
- * once however often it is on the stack), its self, the total of a package, namespace or library,
- * or what a rule of a budget speaks of.
+ * has one run only, one of UNITS_BLOCKS_PER_RUN blocks of its time slices, equal to a slice (then
+ * every side is cut so). A hypothesis is something that may have changed: a function's total (each
+ * sample once however often it is on the stack), its self, the total of a package, namespace or
+ * library, or what a rule of a budget speaks of.
  */
 
 #include <stddef.h>
@@ -75,6 +75,7 @@ struct units {
 	int blocks; /* 1: blocks of two single runs, not runs */
 	enum stoke_exposure exposure;
 	uint64_t *samples; /* a unit's, all of them */
+	double *part; /* which part of its run's time a unit is: 1 where it is a run */
 	/* [condition * nr + unit]: what a count is divided by; share: samples; work: operations;
 	 * time: wall seconds times samples a CPU second, so that count / exposure is cores */
 	double *exposures;

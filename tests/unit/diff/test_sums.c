@@ -9,7 +9,7 @@ Test(sums, a_sample_counts_once_and_only_within_its_condition)
 {
 	struct stoke_profile *profile =
 		folded_profile("in;db;query 3\ndb;db 4\nin;x 5\n[left out]_[m] 7\n");
-	uint32_t unit[] = {0, 1, 1, SAMPLES_NO_UNIT};
+	uint32_t unit[] = {0, 1, 1, 1};
 	uint64_t count[] = {3, 4, 5, 7};
 	const struct samples samples = {unit, count};
 	const struct units_condition within = {"in"};

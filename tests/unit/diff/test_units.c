@@ -224,13 +224,13 @@ static void add_slices(struct stoke_profile *profile, uint32_t run, unsigned nr)
 		cr_assert(eq(int, profile_row(profile, run, node, 0, i, (uint64_t[]){i + 1}), 0));
 }
 
-Test(units, two_single_runs_are_cut_into_blocks_of_whole_slices)
+Test(units, two_single_runs_are_cut_into_blocks_of_whole_slices_and_none_is_left_out)
 {
 	struct stoke_profile *profile = folded_profile("");
 	struct units *units;
 
 	folded_add(profile, "");
-	add_slices(profile, 0, 18); /* two a block, two over */
+	add_slices(profile, 0, 18); /* two a block, three in two of them */
 	add_slices(profile, 1, 8);
 	profile->runs[1].duration_ns = 16500000000ull; /* the later half was idle */
 	units = made(profile, (struct units_options){0});
@@ -238,8 +238,14 @@ Test(units, two_single_runs_are_cut_into_blocks_of_whole_slices)
 	cr_assert(eq(u32, units->nr, 16));
 	cr_assert(eq(u32, units->nr_before, 8));
 	cr_assert(eq(str, listed(units, profile),
-		"self f: 3 7 11 15 19 23 27 31 3 7 11 15 0 0 0 0\n"
-		"total f: 3 7 11 15 19 23 27 31 3 7 11 15 0 0 0 0\n"));
+		"self f: 6 9 13 17 33 27 31 35 3 7 11 15 0 0 0 0\n"
+		"total f: 6 9 13 17 33 27 31 35 3 7 11 15 0 0 0 0\n"));
+	for (unsigned u = 0; u < 16; u++)
+		cr_expect(epsilon_eq(dbl, units->part[u],
+			u >= 8		   ? 1.0 / 8
+			: u == 0 || u == 4 ? 3.0 / 18
+					   : 2.0 / 18,
+			1e-12));
 	units_free(units);
 	stoke_profile_free(profile);
 }
