@@ -32,7 +32,10 @@ static int rename_all(struct stoke_comparison *comparison, const struct stoke_pr
 	const struct stoke_compare_options *options = &comparison->options;
 	_cleanup_(free_aliases) struct aliases *aliases = NULL;
 	struct names_options names = {
-		.level = options->names, .flags = options->flags & STOKE_NO_FOLD};
+		.level = options->names,
+		/* perf script and --by mark them, folded text of the same cannot. */
+		.flags = (options->flags & STOKE_NO_FOLD) | NAMES_PLAIN_ROOTS,
+	};
 	int r;
 
 	if (names.level == STOKE_NAMES_AUTO) {

@@ -61,12 +61,30 @@ static void look_at_labels(struct parting *parting)
 	}
 }
 
+static int collects(const struct stoke_profile *profile, uint32_t node)
+{
+	for (; node; node = profile->stacks.parent[node]) {
+		const struct frame *frame = &profile->frames[profile->stacks.frame[node]];
+		uint32_t name = profile->functions[frame_function(profile, frame, 0)].name;
+
+		if (thread_collects(strings_text(&profile->strings, name),
+			    strings_size(&profile->strings, name)))
+			return 1;
+	}
+	return 0;
+}
+
 static enum thread_class class_of_row(const struct parting *parting, size_t row)
 {
 	const struct rows *rows = &parting->profile->rows;
 	uint8_t by_label = parting->of_set[rows->labels[row]];
+	uint8_t class = by_label ? by_label : parting->of_node[rows->stack[row]];
 
-	return (enum thread_class)(by_label ? by_label : parting->of_node[rows->stack[row]]);
+	/* The serial collector has no thread of its own. */
+	if (class == THREAD_VM)
+		class = collects(parting->profile, rows->stack[row]) ? THREAD_GC
+								     : THREAD_APPLICATION;
+	return (enum thread_class) class;
 }
 
 /* 1 when both sides have a compiler's or collector's sample to part, or either, and both keep

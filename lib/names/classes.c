@@ -23,6 +23,7 @@ static const struct {
 	{"JVMCI CompilerT", THREAD_JIT},
 	{"JVMCI-native Co", THREAD_JIT},
 	{"Sweeper thread", THREAD_JIT},
+	{"VM Thread", THREAD_VM},
 	{"GC Thread", THREAD_GC}, /* 9 and later, all collectors but Z and Epsilon */
 	{"GC task thread", THREAD_GC}, /* Parallel, 8 */
 	{"Gang worker", THREAD_GC}, /* G1, CMS, 8 */
@@ -91,4 +92,32 @@ enum thread_class thread_class_of(const char *name, size_t size)
 			return known[i].class;
 	}
 	return THREAD_APPLICATION;
+}
+
+int thread_collects(const char *function, size_t size)
+{
+	static const char *const operations[] = {"Collect", "GC", "Shenandoah", "Pause"};
+	static const char *const heaps[] = {"GenCollectedHeap::do_collection",
+		"SerialHeap::do_collection", "DefNewGeneration::collect",
+		"GenMarkSweep::", "SerialFullGC::", "PSMarkSweep::", "PSParallelCompact::",
+		"PSScavenge::", "G1CollectedHeap::do_"};
+	size_t first = 0;
+
+	/* What a heap is asked about is no collection of it. */
+	if (memmem(function, size, "Inspection", 10) || memmem(function, size, "Dump", 4))
+		return 0;
+	while (first < size && function[first] != ':' && function[first] != '(')
+		first++;
+	if (size > 3 && memcmp(function, "VM_", 3) == 0) {
+		for (size_t i = 0; i < ARRAY_SIZE(operations); i++) {
+			if (memmem(function, first, operations[i], strlen(operations[i])))
+				return 1;
+		}
+		return 0;
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(heaps); i++) {
+		if (size >= strlen(heaps[i]) && memcmp(function, heaps[i], strlen(heaps[i])) == 0)
+			return 1;
+	}
+	return 0;
 }

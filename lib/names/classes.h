@@ -9,6 +9,7 @@ enum thread_class {
 	THREAD_APPLICATION,
 	THREAD_JIT, /* a JVM's compilers */
 	THREAD_GC, /* a JVM's collectors */
+	THREAD_VM, /* a JVM's thread of all trades: collects where its stack says so */
 };
 
 /*
@@ -17,5 +18,8 @@ enum thread_class {
  * its word.
  */
 enum thread_class thread_class_of(const char *name, size_t size);
+/* 1 when this function, on a THREAD_VM's stack, is what collects: HotSpot's VM operations
+ * ("VM_GenCollectForAllocation::doit()", gcVMOperations.hpp) and heaps. */
+int thread_collects(const char *function, size_t size);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * java.c: how producers of Java names spell them. jcmd: "void com.foo.Bar.baz(int)";
- * perf-map-agent: "Lcom/foo/Bar;::baz"; folded text: "com/foo/Bar.baz"; hidden classes carry an
- * address behind '/' or '+'.
+ * perf-map-agent: "Lcom/foo/Bar;::baz", "Lcom/foo/Bar;.baz(I)V"; folded text: "com/foo/Bar.baz";
+ * hidden classes carry an address behind '/' or '+'.
  */
 #include "names/java.h"
 
@@ -165,6 +165,19 @@ static int is_signature(const struct part *name)
 	       (blank > name->text && !memchr(blank + 1, ' ', (size_t)(open - blank - 1)));
 }
 
+/* "Lcom/foo/Bar;.baz(Ljava/lang/Object;I)V", which perf-map-agent writes when it is asked for
+ * signatures, cut at 127 bytes or so; ':' for ';' in text where that parts frames. */
+static int has_descriptor(const struct part *name)
+{
+	const char *open = memchr(name->text, '(', name->size);
+	struct part head, class, method;
+
+	if (!open || name->text[0] != 'L')
+		return 0;
+	head = (struct part){name->text, (size_t)(open - name->text)};
+	return split_method(&head, &class, &method) && class.text == name->text + 1;
+}
+
 /* Nothing but addresses follow the class: "/0x7f498c001228", "+0x7f8177090218/543846639". */
 static int is_hidden(const struct part *class, size_t at)
 {
@@ -204,7 +217,7 @@ static int is_spelling(const struct part *whole, const struct part *class,
 size_t java_spelling(const char *name, size_t size, char *out)
 {
 	struct part whole = {name, size}, class, method, plain;
-	int has_signature = is_signature(&whole);
+	int has_signature = is_signature(&whole) || has_descriptor(&whole);
 	size_t nr = 0;
 
 	if (has_signature ? !strip_signature(&whole) : memchr(name, '(', size) != NULL)

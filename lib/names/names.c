@@ -82,10 +82,19 @@ static int is_bracketed(const struct strings *strings, uint32_t name)
 	return size > 2 && text[0] == '[' && text[size - 1] == ']';
 }
 
+static uint32_t kind_of(const struct rewrite *rewrite, size_t function)
+{
+	uint32_t kind = rewrite->from->functions[function].kind;
+
+	return kind == FUNCTION_ROOT && (rewrite->options->flags & NAMES_PLAIN_ROOTS)
+		       ? FUNCTION_NATIVE
+		       : kind;
+}
+
 static enum frame_class class_of(
 	const struct rewrite *rewrite, const struct frame *frame, uint32_t function)
 {
-	uint32_t kind = rewrite->from->functions[function].kind;
+	uint32_t kind = kind_of(rewrite, function);
 
 	if (kind == FUNCTION_ROOT)
 		return CLASS_ROOT;
@@ -135,7 +144,7 @@ static int name_function(struct rewrite *rewrite, struct canonical *canonical, s
 
 	*ret = strings_text(&from->strings, function->name);
 	*ret_size = strings_size(&from->strings, function->name);
-	if (!is_code(function->kind))
+	if (!is_code(kind_of(rewrite, id)))
 		return 0;
 	/* Its functions get and lose parameters with each release, mostly "JavaThread *". */
 	if (options->level == STOKE_NAMES_JDK && rewrite->is_vm[id])
@@ -260,6 +269,7 @@ static int enter_function(struct rewrite *rewrite, const struct frame *frame, un
 	uint32_t id = frame_function(rewrite->from, frame, i);
 	uint32_t *slot = entry_slot(rewrite, frame, i);
 	const struct function *function = &rewrite->from->functions[id];
+	uint32_t kind = kind_of(rewrite, id);
 	struct entry *entry;
 	int r, first = !*slot;
 
@@ -269,7 +279,7 @@ static int enter_function(struct rewrite *rewrite, const struct frame *frame, un
 			return r;
 	}
 	entry = &rewrite->entries[*slot];
-	entry->kind = first ? (uint8_t)function->kind : better_kind(entry->kind, function->kind);
+	entry->kind = first ? (uint8_t)kind : better_kind(entry->kind, kind);
 	agree_module(rewrite, entry, frame->module, first);
 	agree_file(entry, function->file);
 	count_spelling(rewrite, entry, function->name);

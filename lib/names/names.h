@@ -12,11 +12,13 @@
 struct aliases;
 
 #define NAMES_NO_FOLD STOKE_NO_FOLD /* keep adjacent equal frames */
+/* A process or thread in front of a stack is a name like any other, as in folded text. */
+#define NAMES_PLAIN_ROOTS (1u << 31)
 
 struct names_options {
 	enum stoke_names level; /* AUTO is BUILD here: who compares knows whether the JVMs differ */
 	const struct aliases *aliases; /* NULL: none */
-	unsigned flags; /* NAMES_NO_FOLD */
+	unsigned flags; /* NAMES_* */
 };
 
 #define NAMES_SPELLINGS 3

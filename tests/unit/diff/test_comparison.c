@@ -6,7 +6,7 @@
 
 #include "diff/comparison.h"
 
-extern const struct format format_folded;
+extern const struct format format_folded, format_perfscript;
 
 TestSuite(comparison, .fini = check_leaks);
 
@@ -308,6 +308,29 @@ Test(comparison, times_and_samples_are_counted_alike_in_tests_and_in_trees)
 	cr_assert(eq(u64, comparison->aligned->tree->total[0][0], 300));
 	near(comparison->exposure[0], 300);
 	near(change_of(comparison, HYPOTHESIS_TOTAL, "b")->before, 2.0 / 3);
+	stoke_comparison_free(comparison);
+	stoke_profile_free(profile);
+}
+
+/* The command in front of a stack is marked as such by perf script only. */
+Test(comparison, perf_script_and_folded_text_of_it_are_the_same)
+{
+	static const char script[] =
+		"cksum 1 1.000: cpu-clock:\n\t1 work (/bin/cksum)\n\t2 cksum (/bin/cksum)\n\n"
+		"cksum 1 1.010: cpu-clock:\n\t3 rest (/bin/cksum)\n\n";
+	struct stoke_profile *profile;
+	struct stoke_comparison *comparison;
+
+	cr_assert(zero(int, stoke_profile_new(&profile)));
+	cr_assert(zero(
+		int, read_bytes(profile, &format_perfscript, script, strlen(script), NULL, NULL)));
+	add(profile, "cksum;cksum;work 1\ncksum;rest 1\n");
+	comparison = compare(profile, NULL);
+	near(comparison->cause->difference, 0);
+	cr_assert(eq(sz, comparison->cause->nr_moved, 0));
+	for (size_t i = 0; i < comparison->units->nr_hypotheses; i++)
+		near(comparison->evidence->changes[i].difference, 0);
+	near(change_of(comparison, HYPOTHESIS_TOTAL, "cksum")->after, 1);
 	stoke_comparison_free(comparison);
 	stoke_profile_free(profile);
 }

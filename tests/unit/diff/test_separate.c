@@ -92,3 +92,18 @@ Test(separate, marks_are_known_again)
 	cr_assert(eq(u32, function, 2));
 	stoke_profile_free(profile);
 }
+
+/* The serial collector runs on the thread that also deoptimises and dumps. */
+Test(separate, the_vm_thread_collects_where_its_stack_says_so)
+{
+	struct stoke_profile *profile =
+		sides("java;VM Thread;VMThread::run;VM_GenCollectForAllocation::doit;mark 5\n"
+		      "java;VM Thread;VMThread::run;VM_ThreadDump::doit 1\njava;main;run 10\n",
+			"java;main;VM_GenCollectForAllocation::doit 2\njava;main;run 7\n");
+
+	cr_assert(zero(int, separate_runtimes(profile, 1)));
+	assert_folded(profile, "[garbage collector] 5\n"
+			       "java;VM Thread;VMThread::run;VM_ThreadDump::doit 1\n"
+			       "java;main;VM_GenCollectForAllocation::doit 2\njava;main;run 17\n");
+	stoke_profile_free(profile);
+}

@@ -30,7 +30,8 @@ static const struct {
 	{"", THREAD_APPLICATION},
 	{"C2", THREAD_APPLICATION},
 	{"C2 CompilerThreads of mine", THREAD_APPLICATION},
-	{"VM Thread", THREAD_APPLICATION}, /* does the safepoints' work, also the application's */
+	{"VM Thread", THREAD_VM}, /* does the safepoints' work, also the application's */
+	{"VM Threads", THREAD_APPLICATION},
 	{"http-nio-8080-exec-1", THREAD_APPLICATION},
 };
 
@@ -50,4 +51,23 @@ Test(classes, needs_no_byte_behind_a_name)
 	cr_assert(eq(int, thread_class_of(name, 9), THREAD_GC));
 	cr_assert(eq(int, thread_class_of(name, 8), THREAD_APPLICATION));
 	free(name);
+}
+
+Test(classes, tells_what_collects_from_other_work_of_the_vm_thread)
+{
+	static const char *const collecting[] = {"VM_GenCollectForAllocation::doit()",
+		"VM_GenCollectFull::doit", "VM_ParallelGCFailedAllocation::doit()",
+		"VM_G1CollectForAllocation::doit()", "VM_SerialGCCollect::doit()",
+		"GenCollectedHeap::do_collection(bool, bool, unsigned long)",
+		"PSParallelCompact::invoke(bool)"};
+	static const char *const other[] = {"VM_ThreadDump::doit()", "VM_Deoptimize::doit()",
+		"VM_GC_HeapInspection::doit()", "VM_HeapDumper::doit()",
+		"VM_RedefineClasses::doit()", "VM_Operation::evaluate()", "com.acme.VM_Collect.run",
+		"VM_Exit::doit(Collector*)", "", "VM_"};
+
+	for (size_t i = 0; i < sizeof(collecting) / sizeof(*collecting); i++)
+		cr_expect(eq(int, thread_collects(collecting[i], strlen(collecting[i])), 1), "%s",
+			collecting[i]);
+	for (size_t i = 0; i < sizeof(other) / sizeof(*other); i++)
+		cr_expect(eq(int, thread_collects(other[i], strlen(other[i])), 0), "%s", other[i]);
 }
