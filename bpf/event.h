@@ -103,7 +103,7 @@ struct stoke_sample {
 #define STOKE_SAMPLE_USER_MODE (1 << 0) /* interrupted in user code */
 #define STOKE_SAMPLE_COPIED    (1 << 1) /* its struct stoke_copy is in the ring before it */
 
-/* By pages, as far as a per-CPU value of 32 KiB has room. */
+/* As far as a per-CPU value of 32 KiB has room. */
 #define STOKE_COPY_PAGE_BYTES 4096
 #define STOKE_COPY_PAGES      7
 #define STOKE_COPY_BYTES      (STOKE_COPY_PAGES * STOKE_COPY_PAGE_BYTES)
@@ -115,7 +115,7 @@ struct stoke_copy {
 	__u16 unused;
 	__u32 cpu;
 	__u64 time_ns;
-	__u64 start; /* address of the copied memory: the page that sp is in */
+	__u64 start; /* address of the copied memory, at or below sp */
 	__u32 bytes; /* up to the end of the stack or STOKE_COPY_BYTES */
 	__u32 cut; /* there may be more of the stack */
 	__u64 registers[32]; /* of the interrupted frame, by DWARF number */

@@ -50,7 +50,9 @@ struct signal_struct {
 	atomic_t live;
 } relocated;
 
-struct mm_struct;
+struct mm_struct {
+	unsigned long start_stack;
+} relocated;
 
 struct task_struct {
 	unsigned int flags;

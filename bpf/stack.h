@@ -50,6 +50,9 @@ static __always_inline const struct stoke_rule *walk_rule_at(const struct walk *
 /* Copies for walks that a guess led astray, perhaps each time: not for every sample. */
 #define COPY_INTERVAL_NS 10000000ull
 
+/* Of where a program's first thread begins: its number of arguments, and the first of them. */
+#define START_BYTES 64
+
 /* Of a walk at a time. */
 #define STEPS 32
 
@@ -167,6 +170,34 @@ static __always_inline void *ring_of(__u32 cpu)
 	return bpf_map_lookup_elem(&rings, &index);
 }
 
+/* A program's first thread begins where its arguments lie, which no walk needs: most of a young
+ * one's stack. 0: it is another thread, or deeper. */
+static __always_inline __u64 copy_short(struct copied *copied, __u64 at)
+{
+	struct task_struct *task = (void *)bpf_get_current_task();
+	__u64 bytes = BPF_CORE_READ(task, mm, start_stack) + START_BYTES - at;
+
+	barrier_var(bytes);
+	if (bytes == 0 || bytes > STOKE_COPY_BYTES)
+		return 0;
+	return bpf_probe_read_user(copied->memory, bytes, (void *)at) ? 0 : bytes;
+}
+
+/* Whole pages from this one on, as far as they can be read. */
+static __always_inline __u64 copy_pages(struct copied *copied, __u64 at)
+{
+	__u64 bytes = 0;
+
+#pragma unroll
+	for (int i = 0; i < STOKE_COPY_PAGES; i++) {
+		if (bpf_probe_read_user(copied->memory + i * STOKE_COPY_PAGE_BYTES,
+			    STOKE_COPY_PAGE_BYTES, (void *)(at + i * STOKE_COPY_PAGE_BYTES)))
+			break;
+		bytes += STOKE_COPY_PAGE_BYTES;
+	}
+	return bytes;
+}
+
 /* Puts the sampled task's stack and registers into the ring, as far as there is room to spare. 1:
  * they are there. A function of its own for the same reason. */
 __attribute__((noinline)) int stack_copy(__u32 unused)
@@ -174,7 +205,7 @@ __attribute__((noinline)) int stack_copy(__u32 unused)
 	struct scratch *scratch = scratch_get();
 	__u32 zero = 0;
 	struct copied *copied = bpf_map_lookup_elem(&copies, &zero);
-	__u64 bytes = 0, at;
+	__u64 bytes, at;
 	void *ring;
 
 	argument_used(unused);
@@ -183,13 +214,11 @@ __attribute__((noinline)) int stack_copy(__u32 unused)
 	ring = ring_of(scratch->sample.cpu);
 	if (!ring || bpf_ringbuf_query(ring, BPF_RB_AVAIL_DATA) > 7ull * config.wake_bytes)
 		return 0;
-	at = scratch->sample.sp & ~(__u64)(STOKE_COPY_PAGE_BYTES - 1);
-#pragma unroll
-	for (int i = 0; i < STOKE_COPY_PAGES; i++) {
-		if (bpf_probe_read_user(copied->memory + i * STOKE_COPY_PAGE_BYTES,
-			    STOKE_COPY_PAGE_BYTES, (void *)(at + i * STOKE_COPY_PAGE_BYTES)))
-			break;
-		bytes += STOKE_COPY_PAGE_BYTES;
+	at = scratch->sample.sp & ~7ull;
+	bytes = copy_short(copied, at);
+	if (!bytes) {
+		at &= ~(__u64)(STOKE_COPY_PAGE_BYTES - 1);
+		bytes = copy_pages(copied, at);
 	}
 	barrier_var(bytes);
 	if (!bytes || bytes > STOKE_COPY_BYTES)
