@@ -24,7 +24,7 @@ enum unwind_cfa {
 	UNWIND_CFA_UNSUPPORTED = 8, /* known to the file, but to no walk */
 	/* + DWARF number (x86-64: 0 rax, 1 rdx, 2 rcx, 3 rbx, 4 rsi, 5 rdi, 8.. r8..; aarch64: xN):
 	 * that register + cfa_offset. Only in the sampled frame or one that a signal interrupted:
-	 * elsewhere the register's value is not known. */
+	 * elsewhere the register's value is not known, but for UNWIND_KEPT_REGISTER's. */
 	UNWIND_CFA_REGISTER = 32,
 	UNWIND_CFA_REGISTER_END = 64,
 };
@@ -42,11 +42,29 @@ enum unwind_fp {
 enum unwind_ra {
 	UNWIND_RA_AT_CFA = 0, /* *(CFA + ra_offset); on x86-64 ra_offset is always -8 */
 	UNWIND_RA_LINK = 1, /* aarch64: still in x30. Only where UNWIND_CFA_REGISTER would do */
+	/* + DWARF number: in that register (vfork's, which has no stack of its own to return on).
+	 * Likewise. */
+	UNWIND_RA_REGISTER = 32,
+	UNWIND_RA_REGISTER_END = 64,
 };
 
+/*
+ * Where the caller's rbx is: the register that ld.so's lazy binding keeps its stack pointer in.
+ * Told in files alone that have such a CFA, since else it costs rows and nobody asks.
+ * UNWIND_KEPT_AT_CFA and more: *(CFA - 8 * kept).
+ */
+enum unwind_kept {
+	UNWIND_KEPT_UNKNOWN = 0,
+	UNWIND_KEPT_SAME = 1, /* still where it was */
+	UNWIND_KEPT_AT_CFA = 2,
+	UNWIND_KEPT_MAX = 255,
+};
+
+/* x86-64's rbx, by its DWARF number. aarch64's files know no such CFA. */
+#define UNWIND_KEPT_REGISTER 3
+
 /* 12 bytes without holes, so that equal rules are equal bytes. Fields that its kind does not use
- * are 0; all but `cfa` are 0 for NONE, SIGNAL, STOP and UNSUPPORTED. On x86-64 the first 8 bytes
- * tell it all. */
+ * are 0; all but `cfa` are 0 for NONE, SIGNAL, STOP and UNSUPPORTED. */
 struct unwind_rule {
 	__u8 cfa; /* enum unwind_cfa */
 	__u8 fp; /* enum unwind_fp */
@@ -54,7 +72,7 @@ struct unwind_rule {
 	__s32 cfa_offset;
 	__s16 ra_offset;
 	__u8 ra; /* enum unwind_ra */
-	__u8 reserved; /* 0 */
+	__u8 kept; /* enum unwind_kept */
 };
 
 /* cfa_offset of the DEREF kinds: what is added before, and after, the word is read. */

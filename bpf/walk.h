@@ -29,13 +29,16 @@
 #define WALK_MAX_FRAME_BYTES (1u << 20)
 /* By DWARF number: rax, rdx, rcx, rbx, rsi, rdi, rbp, rsp, r8 to r15; x0 to x30. */
 #define WALK_REGISTERS 32
+/* No frame saves anything there. */
+#define WALK_KEPT_HERE 1 /* in `registers` */
 
 #if defined(__TARGET_ARCH_arm64) || defined(__aarch64__)
 /* The bits above the address hold a signature where return addresses are signed. */
 #define WALK_ADDRESS_MASK  ((1ull << 48) - 1)
 #define WALK_LINK_REGISTER 30
 #else
-#define WALK_ADDRESS_MASK (~0ull)
+#define WALK_ADDRESS_MASK  (~0ull)
+#define WALK_LINK_REGISTER 31 /* there is none: no such rule */
 #endif
 
 struct walk {
@@ -57,6 +60,7 @@ struct walk {
 	__u32 java; /* 1 + index of the Java VM of this process (java.h); 0: none known */
 	__u32 unused;
 	__u64 start, size, bias;
+	__u64 kept; /* where the frame's rbx is: an address, WALK_KEPT_HERE, 0: not known */
 	__u64 registers[WALK_REGISTERS];
 };
 
@@ -85,6 +89,7 @@ walk_inline void walk_begin(struct walk *walk, __u64 ip, __u64 sp, __u64 fp)
 	walk->start = 0;
 	walk->size = 0;
 	walk->bias = 0;
+	walk->kept = 0;
 }
 
 /* From now on by the tables of this space, unless its slice has gone. 1: yes. */
@@ -138,6 +143,7 @@ walk_inline int walk_move(struct walk *walk, __u64 ip, __u64 sp, __u64 fp)
 	walk->fp = fp;
 	walk->interrupted = 0;
 	walk->known = 0;
+	walk->kept = 0;
 	return 0;
 }
 
@@ -320,10 +326,14 @@ walk_inline int walk_find_cfa(struct walk *walk, const struct unwind_rule *rule,
 		return 0;
 	}
 	if (kind >= UNWIND_CFA_REGISTER && kind < UNWIND_CFA_REGISTER_END) {
-		if (!walk->known)
+		word = walk->registers[(kind - UNWIND_CFA_REGISTER) & (WALK_REGISTERS - 1)];
+		if (!walk->known &&
+			(kind != UNWIND_CFA_REGISTER + UNWIND_KEPT_REGISTER || !walk->kept))
 			return walk_stop(walk, STOKE_WALK_UNSUPPORTED);
-		*ret = walk->registers[(kind - UNWIND_CFA_REGISTER) & (WALK_REGISTERS - 1)] +
-		       offset;
+		if (!walk->known && walk->kept != WALK_KEPT_HERE &&
+			walk_read(walk, &word, sizeof(word), walk->kept))
+			return walk_stop(walk, STOKE_WALK_UNREADABLE);
+		*ret = word + offset;
 		return 0;
 	}
 	if (kind != UNWIND_CFA_SP && kind != UNWIND_CFA_FP)
@@ -351,9 +361,33 @@ walk_inline int walk_find_fp(
 	return walk_load(walk, at, ret);
 }
 
+/* Where the caller's rbx is. */
+walk_inline __u64 walk_find_kept(const struct walk *walk, const struct unwind_rule *rule, __u64 cfa)
+{
+	if (rule->kept == UNWIND_KEPT_SAME)
+		return walk->known ? WALK_KEPT_HERE : walk->kept;
+	return rule->kept == UNWIND_KEPT_UNKNOWN ? 0 : cfa - 8ull * rule->kept;
+}
+
+/* A return address that no memory holds, nor need the frame be of any size. */
+walk_inline int walk_by_register(
+	struct walk *walk, const struct unwind_rule *rule, __u64 cfa, __u32 number)
+{
+	__u64 fp = 0, ip;
+
+	if (!walk->known)
+		return walk_stop(walk, STOKE_WALK_UNSUPPORTED);
+	if (cfa < walk->sp)
+		return walk_stop(walk, STOKE_WALK_BAD_CFA);
+	if (walk_find_fp(walk, rule, cfa, &fp))
+		return walk_stop(walk, STOKE_WALK_UNREADABLE);
+	ip = walk->registers[number & (WALK_REGISTERS - 1)] & WALK_ADDRESS_MASK;
+	return ip ? walk_move(walk, ip, cfa, fp) : walk_stop(walk, STOKE_WALK_FIRST);
+}
+
 walk_inline int walk_by_rule(struct walk *walk, const struct unwind_rule *rule)
 {
-	__u64 cfa = 0, fp = 0, ip = 0, at;
+	__u64 cfa = 0, fp = 0, ip = 0, kept, at;
 
 	walk->guessed = 0;
 	if (rule->cfa == UNWIND_CFA_STOP)
@@ -362,18 +396,10 @@ walk_inline int walk_by_rule(struct walk *walk, const struct unwind_rule *rule)
 		return walk_into_interrupted(walk);
 	if (walk_find_cfa(walk, rule, &cfa))
 		return 1;
-#ifdef WALK_LINK_REGISTER
-	if (rule->ra == UNWIND_RA_LINK) {
-		if (!walk->known)
-			return walk_stop(walk, STOKE_WALK_UNSUPPORTED);
-		if (cfa < walk->sp)
-			return walk_stop(walk, STOKE_WALK_BAD_CFA);
-		if (walk_find_fp(walk, rule, cfa, &fp))
-			return walk_stop(walk, STOKE_WALK_UNREADABLE);
-		ip = walk->registers[WALK_LINK_REGISTER] & WALK_ADDRESS_MASK;
-		return ip ? walk_move(walk, ip, cfa, fp) : walk_stop(walk, STOKE_WALK_FIRST);
-	}
-#endif
+	if (rule->ra != UNWIND_RA_AT_CFA)
+		return walk_by_register(walk, rule, cfa,
+			rule->ra == UNWIND_RA_LINK ? WALK_LINK_REGISTER
+						   : rule->ra - UNWIND_RA_REGISTER);
 	if (cfa <= walk->sp)
 		return walk_stop(walk, STOKE_WALK_BAD_CFA);
 	at = cfa + (__s64)rule->ra_offset;
@@ -382,7 +408,10 @@ walk_inline int walk_by_rule(struct walk *walk, const struct unwind_rule *rule)
 	ip &= WALK_ADDRESS_MASK;
 	if (ip == 0)
 		return walk_stop(walk, STOKE_WALK_FIRST);
-	return walk_move(walk, ip, cfa, fp);
+	kept = walk_find_kept(walk, rule, cfa);
+	(void)walk_move(walk, ip, cfa, fp);
+	walk->kept = kept;
+	return 0;
 }
 
 walk_inline int walk_by_table(struct walk *walk)

@@ -20,6 +20,8 @@
 #define MAX_PADDING 15
 /* Rows that are kept before they are handed over: what a processor has near. */
 #define ROWS_AT_ONCE 512
+/* Of .eh_frame, as much as a dynamic linker has. */
+#define SMALL_BYTES (128u << 10)
 
 /* What is read from a file, for functions to point into. */
 struct contents {
@@ -211,6 +213,31 @@ static int add_rows(const struct functions *functions, const struct unwind_taker
 	return r == -E2BIG ? end_at_last(rows, &none) : r;
 }
 
+/* Does a frame find its way by rbx, which the frames below may have saved? */
+static int wants_kept(const struct unwind_rows *rows)
+{
+	for (size_t i = 0; i < rows->nr; i++) {
+		if (rows->items[i].rule.cfa == UNWIND_CFA_REGISTER + UNWIND_KEPT_REGISTER)
+			return 1;
+	}
+	return 0;
+}
+
+/* ld.so is small: its rows are made a second time, now with what they need of rbx. */
+static int add_rows_twice(struct functions *functions, struct unwind_rows *rows)
+{
+	const struct unwind_rows before = *rows;
+	int r = add_rows(functions, NULL, rows);
+
+	if (r < 0 || !wants_kept(rows))
+		return r;
+	for (unsigned i = 0; i < functions->nr_tables; i++)
+		functions->tables[i].follows_kept = 1;
+	free(rows->items);
+	*rows = before;
+	return add_rows(functions, NULL, rows);
+}
+
 static int read_rows(
 	const struct elf_file *file, const struct unwind_taker *taker, struct unwind_rows *ret)
 {
@@ -225,7 +252,8 @@ static int read_rows(
 	if (r < 0)
 		return r;
 	functions_sort(&contents.functions);
-	return add_rows(&contents.functions, taker, ret);
+	return ret->table_bytes <= SMALL_BYTES ? add_rows_twice(&contents.functions, ret)
+					       : add_rows(&contents.functions, taker, ret);
 }
 
 int ehframe_rows(const struct elf_file *file, struct unwind_rows *ret)

@@ -5,6 +5,7 @@
 #include <elf.h>
 
 #include "base/cleanup.h"
+#include "unwind/startfiles.h"
 
 /* As much of a start-up routine without an FDE: musl's _start has 22 bytes, ld.so's 13. */
 #define MAX_START_BYTES 64
@@ -92,5 +93,7 @@ int known_add(struct functions *functions, const struct elf_file *file,
 		r = add_start(functions, file, machine);
 	if (r == 0)
 		r = add_jumps(functions, file, machine);
-	return r < 0 ? r : add_lazy_plt(functions, file, machine);
+	if (r == 0)
+		r = add_lazy_plt(functions, file, machine);
+	return r < 0 ? r : startfiles_add(functions, file, machine);
 }

@@ -48,6 +48,7 @@ void machine_common_rule(const struct machine *machine, const struct frame_state
 		ret->fp = UNWIND_FP_UNKNOWN;
 		break;
 	}
-	if (ret->cfa_offset != state->cfa_offset || ret->fp_offset != state->fp.offset)
+	if (ret->cfa_offset != state->cfa_offset ||
+		(ret->fp != UNWIND_FP_UNKNOWN && ret->fp_offset != state->fp.offset))
 		machine_no_rule(ret, UNWIND_FAR, causes);
 }

@@ -17,7 +17,8 @@ enum place_kind {
 	PLACE_AT_CFA, /* *(CFA + offset) */
 	PLACE_AT_FP, /* *(frame pointer + offset) */
 	PLACE_UNDEFINED,
-	PLACE_ELSEWHERE, /* another register, an expression */
+	PLACE_IN_REGISTER, /* that of the DWARF number `offset` */
+	PLACE_ELSEWHERE, /* an expression */
 };
 
 struct place {
@@ -33,6 +34,7 @@ struct frame_state {
 	uint8_t cfa_kind; /* enum unwind_cfa of an expression */
 	int64_t cfa_offset; /* of an expression: as unwind_rule's */
 	struct place fp, ra;
+	struct place kept; /* UNWIND_KEPT_REGISTER, where it is followed */
 };
 
 struct machine {

@@ -127,11 +127,21 @@ static int64_t scaled_signed(int64_t n, int64_t factor)
 	return __builtin_mul_overflow(n, factor, &product) ? INT64_MAX : product;
 }
 
+/* NULL: nobody asks for that register. */
+static struct place *place_in(const struct run *run, struct frame_state *state, uint64_t reg)
+{
+	if (reg == run->machine->fp)
+		return &state->fp;
+	if (reg == run->cie->ra)
+		return &state->ra;
+	return run->table->follows_kept && reg == UNWIND_KEPT_REGISTER ? &state->kept : NULL;
+}
+
 static void place(struct run *run, uint64_t reg, enum place_kind kind, int64_t offset)
 {
-	struct place *of = reg == run->machine->fp ? &run->state.fp : &run->state.ra;
+	struct place *of = place_in(run, &run->state, reg);
 
-	if (reg != run->machine->fp && reg != run->cie->ra)
+	if (!of)
 		return;
 	*of = (struct place){(uint8_t)kind, offset};
 	run->changed = 1;
@@ -139,9 +149,11 @@ static void place(struct run *run, uint64_t reg, enum place_kind kind, int64_t o
 
 static void restore(struct run *run, uint64_t reg)
 {
-	const struct place *to = reg == run->machine->fp ? &run->initial->fp : &run->initial->ra;
+	struct frame_state initial = *run->initial;
+	const struct place *to = place_in(run, &initial, reg);
 
-	place(run, reg, (enum place_kind)to->kind, to->offset);
+	if (to)
+		place(run, reg, (enum place_kind)to->kind, to->offset);
 }
 
 static void define_cfa(struct run *run, uint64_t reg, int64_t offset)
@@ -214,6 +226,24 @@ static struct cursor block(struct run *run)
 	return at ? (struct cursor){at, at + size, 0} : run->code;
 }
 
+static int leads_on(const struct unwind_rule *rule)
+{
+	return rule->cfa != UNWIND_CFA_NONE &&
+	       (rule->cfa < UNWIND_CFA_SIGNAL || rule->cfa >= UNWIND_CFA_REGISTER);
+}
+
+static uint8_t kept_of(const struct frame_state *state)
+{
+	int64_t words = -(state->kept.offset / 8);
+
+	if (state->kept.kind == PLACE_SAME)
+		return UNWIND_KEPT_SAME;
+	if (state->kept.kind != PLACE_AT_CFA || state->kept.offset % 8 ||
+		words < UNWIND_KEPT_AT_CFA || words > UNWIND_KEPT_MAX)
+		return UNWIND_KEPT_UNKNOWN;
+	return (uint8_t)words;
+}
+
 /* What a rule is about to be changed at: the state so far becomes a row. */
 static int add_row(struct run *run)
 {
@@ -222,6 +252,8 @@ static int add_row(struct run *run)
 	run->changed = 0;
 	if (!run->cie->is_signal)
 		run->machine->rule(&run->state, &rule, run->rows->causes);
+	if (run->table->follows_kept && leads_on(&rule))
+		rule.kept = kept_of(&run->state);
 	return unwind_rows_add(run->rows, run->pc > run->from ? run->pc : run->from, &rule);
 }
 
@@ -295,6 +327,8 @@ static int step_register(struct run *run, uint8_t op)
 		place(run, reg, PLACE_SAME, 0);
 		return 0;
 	case CFA_register:
+		place(run, reg, PLACE_IN_REGISTER, (int64_t)(cursor_uleb(code) & INT64_MAX));
+		return 0;
 	case CFA_val_offset:
 	case CFA_val_offset_sf:
 		(void)cursor_sleb(code); /* of whichever sign: skipped */

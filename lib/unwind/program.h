@@ -37,6 +37,7 @@ struct cfi {
 	uint64_t vaddr; /* of bytes[0] */
 	uint64_t data_base; /* what DW_EH_PE_datarel is relative to */
 	int is_debug; /* .debug_frame */
+	int follows_kept; /* rules shall tell of UNWIND_KEPT_REGISTER */
 	int ends_early; /* an empty entry is the end, not just of a part */
 };
 

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* x86_64.c: the return address lies right below the CFA, always: "call" put it there. */
+/* x86_64.c: the return address lies right below the CFA, where "call" put it; but for vfork, whose
+ * child would write over it. */
 #include "unwind/machine.h"
 
 #include <elf.h>
 #include <string.h>
 
-#define RBP 6
-#define RSP 7
+#define RBP	     6
+#define RSP	     7
+#define NR_REGISTERS 16
 
 /* The linkers' expression for lazy PLT entries: rsp + 8, and 8 more from the entry's byte 11 on (10
  * where entries begin with a bnd prefix), behind its push. */
@@ -32,11 +34,14 @@ static void rule(const struct frame_state *state, struct unwind_rule *ret, uint6
 		ret->cfa = UNWIND_CFA_STOP;
 		return;
 	}
-	if (state->ra.kind != PLACE_AT_CFA || state->ra.offset != -8) {
+	if (state->ra.kind == PLACE_IN_REGISTER && state->ra.offset < NR_REGISTERS) {
+		ret->ra = (uint8_t)(UNWIND_RA_REGISTER + state->ra.offset);
+	} else if (state->ra.kind == PLACE_AT_CFA && state->ra.offset == -8) {
+		ret->ra_offset = -8;
+	} else {
 		machine_no_rule(ret, UNWIND_ODD_RA, causes);
 		return;
 	}
-	ret->ra_offset = -8;
 	machine_common_rule(&machine_x86_64, state, ret, causes);
 }
 

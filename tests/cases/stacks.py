@@ -122,6 +122,40 @@ def exceptions(t):
         lambda s: any("Unwind" in f for f in s)) > 0.02, user.head(5))
 
 
+@case("UW11 functions that the dynamic linker binds when they are first called", live=True)
+def lazy(t):
+    with Program("lazy", 20, (WORKLOADS / "liblazily.so").resolve()) as running:
+        time.sleep(0.2)
+        ran = record(t, running.pid, 3, 999)
+    user = whole(t, ran)
+    chains = [(s, n) for s, n in user.stacks if any(f.startswith("lazy_") for f in s)]
+    wrong = [s for s, _ in chains if s[0] in START and not right_chain(s)]
+    t.expect("a call's callers are all there, and in order", not wrong, wrong[:2])
+    binding = sum(n for s, n in chains if not s[-1].startswith("lazy_"))
+    t.expect("most of the time is binding", binding > 0.5 * sum(n for _, n in chains) > 50, (binding, user.head(3)))
+
+
+def right_chain(stack):
+    """main, use, lazy_0, lazy_1, ..., and what the linker does."""
+    at = [i for i, f in enumerate(stack) if f.startswith("lazy_")]
+    numbers = [int(stack[i].split("_")[1]) for i in at]
+    return at == list(range(at[0], at[0] + len(at))) and numbers == list(range(len(at))) and list(
+        stack[at[0] - 2:at[0]]) == ["main", "use"]
+
+
+@case("UW12 vfork, whose return address is in a register", live=True)
+def vforks(t):
+    with Program("vforks", 20) as running:
+        time.sleep(0.2)
+        ran = record(t, running.pid, 3, 999)
+    user = ran.folded().user()
+    inside = user.only(lambda s: s[-1] in ("vfork", "__vfork", "__libc_vfork") or "forks" in s)
+    wrong = inside.only(lambda s: ";main;forks" not in ";" + ";".join(s) or s[0].startswith("["))
+    wrong = wrong.only(lambda s: s[0] != "[exit]" and s[0] != "[program start]")
+    t.expect("it was called by who called it", inside.total > 20 and wrong.total <= 1,
+        (inside.total, wrong.total, wrong.head(4)))
+
+
 def reloaded(t, ms):
     """What lies at an address changes each so many milliseconds: stacks may be cut, but not wrong."""
     libraries = [(WORKLOADS / f"lib{n}.so").resolve() for n in ("near", "far")]

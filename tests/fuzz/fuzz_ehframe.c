@@ -18,14 +18,17 @@ static void check_rule(const struct unwind_rule *rule, int is_x86_64)
 {
 	REQUIRE(rule->cfa <= UNWIND_CFA_UNSUPPORTED ||
 		(rule->cfa >= UNWIND_CFA_REGISTER && rule->cfa < UNWIND_CFA_REGISTER_END));
-	REQUIRE(rule->fp <= UNWIND_FP_UNKNOWN && rule->ra <= UNWIND_RA_LINK && !rule->reserved);
+	REQUIRE(rule->fp <= UNWIND_FP_UNKNOWN &&
+		(rule->ra <= UNWIND_RA_LINK ||
+			(rule->ra >= UNWIND_RA_REGISTER && rule->ra < UNWIND_RA_REGISTER_END)));
 	REQUIRE((rule->fp != UNWIND_FP_SAME && rule->fp != UNWIND_FP_UNKNOWN) || !rule->fp_offset);
 	if (rule->cfa == UNWIND_CFA_NONE ||
 		(rule->cfa >= UNWIND_CFA_SIGNAL && rule->cfa <= UNWIND_CFA_UNSUPPORTED)) {
 		REQUIRE(!rule->fp && !rule->fp_offset && !rule->cfa_offset);
-		REQUIRE(!rule->ra && !rule->ra_offset);
+		REQUIRE(!rule->ra && !rule->ra_offset && !rule->kept);
 	} else if (is_x86_64) {
-		REQUIRE(rule->ra == UNWIND_RA_AT_CFA && rule->ra_offset == -8);
+		REQUIRE(rule->ra != UNWIND_RA_LINK);
+		REQUIRE(rule->ra_offset == (rule->ra == UNWIND_RA_AT_CFA ? -8 : 0));
 	}
 }
 

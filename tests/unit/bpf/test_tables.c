@@ -93,7 +93,12 @@ enum {
 	LOSES = 0xa000, /* sp + 8, fp unknown */
 	GAP = 0xb000, /* no rule */
 	DEREF_SP = 0xc000, /* *(sp + 8) + 16 */
-	END = 0xd000,
+	BY_RBX = 0xd000, /* rbx + 24 */
+	SAVES = 0xe000, /* sp + 32; rbx at CFA - 16 */
+	KEEPS = 0xf000, /* sp + 16; rbx where it was */
+	FORGETS = 0x10000, /* sp + 16; of rbx nothing is told */
+	BY_RDI = 0x11000, /* sp + 0; returns to rdi */
+	END = 0x12000,
 };
 
 #define SP(offset)	  .cfa = UNWIND_CFA_SP, .cfa_offset = (offset), .ra_offset = -8
@@ -123,6 +128,12 @@ static void store_program(void)
 		{.address = CODE + GAP},
 		ROW(CODE + DEREF_SP, .cfa = UNWIND_CFA_DEREF_SP, .cfa_offset = 0x00100008,
 			.ra_offset = -8),
+		ROW(CODE + BY_RBX, .cfa = UNWIND_CFA_REGISTER + 3, .cfa_offset = 24,
+			.ra_offset = -8),
+		ROW(CODE + SAVES, SP(32), .kept = 2),
+		ROW(CODE + KEEPS, SP(16), .kept = UNWIND_KEPT_SAME),
+		ROW(CODE + FORGETS, SP(16)),
+		ROW(CODE + BY_RDI, .cfa = UNWIND_CFA_SP, .ra = UNWIND_RA_REGISTER + 5),
 		{.address = CODE + END},
 	};
 	struct unwind_rows rows = {.items = items, .nr = ARRAY_SIZE(items)};
@@ -147,7 +158,7 @@ static void store_library(void)
 static struct stoke_mapping file(uint64_t start, uint64_t bias, const struct stored *stored)
 {
 	return (struct stoke_mapping){.start = start,
-		.end = start + 0x10000,
+		.end = start + 0x20000,
 		.bias = bias,
 		.page = stored->page,
 		.first = stored->first,
@@ -329,6 +340,62 @@ Test(tables, use_other_registers_only_where_they_are_known)
 	kernel.words[0] = IN(BY_R10); /* now as a caller */
 	cr_assert(eq(uint, walk_from(&walk, CODE + PUSHES, 0, 0), 2));
 	expect_end(&walk, STOKE_WALK_UNSUPPORTED);
+}
+
+/* Walks from code at sp 0, with these in rbx and rdi. */
+static enum stoke_walk_end walk_knowing(struct walk *walk, uint64_t ip, uint64_t rbx, uint64_t rdi)
+{
+	walk_begin(walk, ip, at(0), 0);
+	walk->known = 1;
+	walk->registers[3] = rbx;
+	walk->registers[5] = rdi;
+	cr_assert(walk_use(walk, &kernel.space));
+	while (walk_step(walk) == 0)
+		cr_assert(lt(uint, walk->nr, 8));
+	return walk->end;
+}
+
+Test(tables, find_rbx_where_frames_below_have_saved_it)
+{
+	struct walk walk;
+
+	kernel.words[1] = IN(SAVES);
+	kernel.words[4] = at(100);
+	kernel.words[5] = IN(BY_RBX);
+	kernel.words[102] = IN(ENTRY);
+	cr_assert(eq(int, walk_knowing(&walk, CODE + KEEPS, 7, 7), STOKE_WALK_FIRST));
+	cr_assert(eq(uint, walk.nr, 4));
+	cr_assert(eq(u64, walk.sp, at(103)));
+	kernel.words[4] = BASE + sizeof(kernel.words) + 8;
+	cr_assert(eq(int, walk_knowing(&walk, CODE + KEEPS, 7, 7), STOKE_WALK_UNREADABLE));
+	kernel.words[4] = at(1);
+	cr_assert(eq(int, walk_knowing(&walk, CODE + KEEPS, 7, 7), STOKE_WALK_BAD_CFA));
+}
+
+Test(tables, find_rbx_in_its_register_as_long_as_it_is_there)
+{
+	struct walk walk;
+
+	kernel.words[1] = IN(KEEPS);
+	kernel.words[3] = IN(BY_RBX);
+	kernel.words[102] = IN(ENTRY);
+	cr_assert(eq(int, walk_knowing(&walk, CODE + KEEPS, at(100), 7), STOKE_WALK_FIRST));
+	cr_assert(eq(uint, walk.nr, 4));
+	kernel.words[1] = IN(FORGETS);
+	cr_assert(eq(int, walk_knowing(&walk, CODE + KEEPS, at(100), 7), STOKE_WALK_UNSUPPORTED));
+	kernel.words[1] = GENERATED + 8; /* by its frame pointer, which is 0 */
+	cr_assert(ne(int, walk_knowing(&walk, CODE + KEEPS, at(100), 7), STOKE_WALK_FIRST));
+}
+
+Test(tables, find_a_return_address_in_a_register_only_where_it_is_known)
+{
+	struct walk walk;
+
+	kernel.words[1] = IN(ENTRY);
+	cr_assert(eq(int, walk_knowing(&walk, CODE + BY_RDI, 7, IN(KEEPS)), STOKE_WALK_FIRST));
+	cr_assert(eq(uint, walk.nr, 3));
+	kernel.words[1] = IN(BY_RDI);
+	cr_assert(eq(int, walk_knowing(&walk, CODE + KEEPS, 7, IN(KEEPS)), STOKE_WALK_UNSUPPORTED));
 }
 
 Test(tables, know_how_far_a_lazy_plt_entry_has_come)

@@ -97,14 +97,17 @@ Test(program, an_undefined_return_address_is_the_first_frame)
 	unwind_rows_done(&rows);
 }
 
-Test(program, a_return_address_elsewhere_is_unsupported_and_counted)
+Test(program, a_return_address_elsewhere_is_unsupported_unless_a_register_has_it)
 {
 	struct unwind_rows rows = run(CODE("\x41\x90\x03\x41\x09\x10\x05\x41\xd0"));
 
 	check_rule(rule_at(&rows, TEXT), UNWIND_CFA_SP, 8);
 	check_rule(rule_at(&rows, TEXT + 1), UNWIND_CFA_UNSUPPORTED, 0);
+	check_rule(rule_at(&rows, TEXT + 2), UNWIND_CFA_SP, 8);
+	cr_assert(eq(int, rule_at(&rows, TEXT + 2)->ra, UNWIND_RA_REGISTER + 5));
+	cr_assert(eq(int, rule_at(&rows, TEXT + 2)->ra_offset, 0));
 	check_rule(rule_at(&rows, TEXT + 3), UNWIND_CFA_SP, 8);
-	cr_assert(rows.causes[UNWIND_ODD_RA] == 2);
+	cr_assert(rows.causes[UNWIND_ODD_RA] == 1);
 	unwind_rows_done(&rows);
 }
 
@@ -116,6 +119,25 @@ Test(program, other_registers_change_nothing)
 
 	cr_assert(rows.nr == 2);
 	cr_assert(rows.nr_raw == 2, "%lu", rows.nr_raw);
+	unwind_rows_done(&rows);
+}
+
+Test(program, rbx_is_followed_in_files_where_a_frame_needs_it)
+{
+	/* push %rbx; mov %rsp,%rbx as CFA; and back; lost; too far away */
+	struct unwind_rows rows = run(CODE("\x41\x0e\x10\x83\x02\x43\x0d\x03\x44\x0c\x07\x08\xc3"
+					   "\x41\x07\x03\x41\x83\x80\x02"));
+
+	cr_assert(eq(int, rule_at(&rows, TEXT)->kept, UNWIND_KEPT_SAME));
+	cr_assert(eq(int, rule_at(&rows, TEXT + 1)->kept, 2));
+	check_rule(rule_at(&rows, TEXT + 4), UNWIND_CFA_REGISTER + UNWIND_KEPT_REGISTER, 16);
+	cr_assert(eq(int, rule_at(&rows, TEXT + 4)->kept, 2));
+	cr_assert(eq(int, rule_at(&rows, TEXT + 8)->kept, UNWIND_KEPT_SAME));
+	cr_assert(eq(int, rule_at(&rows, TEXT + 9)->kept, UNWIND_KEPT_UNKNOWN));
+	cr_assert(eq(int, unwind_rows_find(&rows, TEXT + 10)->rule.kept, UNWIND_KEPT_UNKNOWN));
+	unwind_rows_done(&rows);
+	rows = run(CODE("\x41\x0e\x10\x83\x02"));
+	cr_assert(eq(int, rule_at(&rows, TEXT + 1)->kept, UNWIND_KEPT_UNKNOWN), "nobody asks");
 	unwind_rows_done(&rows);
 }
 
