@@ -8,24 +8,13 @@ import time
 from pathlib import Path
 
 import jdks
-from driver import HERE, Skip, Started, case, enough, main
+from driver import HERE, case, enough, main
 from targets import map_of
 
 RECORD = Path(os.environ["STOKE_WORKLOADS"]).parent / "hotspot" / "record"
 TRIES = 6  # a quiet VM compiles something now and then
 
 jdks.FLAGS = ["-XX:+UseSerialGC", "-Xmx128m"]
-
-
-def jdk_of(release):
-    """An installed one, or one in a root of its own: found there, or fetched when STOKE_JDK_ROOT asks for that."""
-    for jdk in jdks.installed():
-        if jdk.feature == release:
-            return jdk
-    root = Path(f"/tmp/stoke-jdk{release}-root-{os.getuid()}")
-    if os.environ.get("STOKE_JDK_ROOT") or (root / "usr/lib/jvm").exists():
-        return jdks.Rooted(release)
-    raise Skip(f"there is no JDK {release} here; STOKE_JDK_ROOT=1 fetches one")
 
 
 def compiled(t):
@@ -55,7 +44,7 @@ def perfmap_of(pid):
 
 
 def same_as_perfmap(t, release):
-    jdk = jdk_of(release)
+    jdk = jdks.jdk_of(release)
     compiled(t)
     with jdk.run(t.folder, "Few") as java:
         java.says("ready", enough(60))
@@ -97,7 +86,7 @@ def codelist_of(pid):
 
 @case("JDK 11: methods equal Compiler.codelist", live=True, tools=["javac", "jcmd"])
 def codelist11(t):
-    jdk = jdk_of(11)
+    jdk = jdks.jdk_of(11)
     compiled(t)
     with jdk.run(t.folder, "Few") as java:
         java.says("ready", enough(60))
@@ -119,7 +108,7 @@ def codelist11(t):
 
 @case("JDK 8: its methods are there", live=True, tools=["javac"])
 def methods8(t):
-    jdk = jdk_of(8)
+    jdk = jdks.jdk_of(8)
     compiled(t)
     with jdk.run(t.folder, "Few") as java:
         java.says("ready", enough(60))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Work SECONDS THREADS: named threads that sort, hash, concatenate, match and call through interfaces
-// and lambdas, some 40 frames deep at times; prints "ready" once its methods have been compiled.
+// Work SECONDS THREADS [ROUNDS]: named threads that sort, hash, concatenate, match and call through interfaces
+// and lambdas, some 40 frames deep at times; prints "ready" once its methods have
+// been compiled, after 3000 rounds; with ROUNDS after that many, and waits for a line then.
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
@@ -18,13 +19,25 @@ public class Work {
         double area();
     }
 
-    record Square(double side) implements Shape {
+    static class Square implements Shape {
+        final double side;
+
+        Square(double side) {
+            this.side = side;
+        }
+
         public double area() {
             return side * side;
         }
     }
 
-    record Circle(double radius) implements Shape {
+    static class Circle implements Shape {
+        final double radius;
+
+        Circle(double radius) {
+            this.radius = radius;
+        }
+
         public double area() {
             return Math.PI * radius * radius;
         }
@@ -73,11 +86,14 @@ public class Work {
     public static void main(String[] arguments) throws Exception {
         long seconds = Long.parseLong(arguments[0]);
         int threads = Integer.parseInt(arguments[1]);
+        int rounds = arguments.length > 2 ? Integer.parseInt(arguments[2]) : 3000;
         Random warm = new Random(1);
-        for (int i = 0; i < 3000; i++)
+        for (int i = 0; i < rounds; i++)
             round(warm);
         System.out.println("ready");
         System.out.flush();
+        if (arguments.length > 2)
+            System.in.read();
         long end = System.nanoTime() + seconds * 1_000_000_000L;
         for (int i = 0; i < threads; i++) {
             Random random = new Random(i);
