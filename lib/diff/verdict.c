@@ -53,8 +53,8 @@ static int doubt_repeats(struct judging *judging)
 			judging_text("5 captures a side: stoke bench records them"));
 	if (before < repeats || after < repeats)
 		return judging_reason(judging,
-			judging_text("%zu runs before and %zu after; %u a side are the least",
-				before, after, repeats),
+			judging_text("%zu run%s before and %zu after; %u a side are the least",
+				before, before == 1 ? "" : "s", after, repeats),
 			judging_text("more captures; 5 a side see most: stoke bench records them"));
 	if (!comparison->too_few)
 		return 0;

@@ -60,19 +60,20 @@ static char *title_of(const struct stoke_comparison *comparison, const struct br
 	return n < 0 ? NULL : title;
 }
 
-/* "limit +0.5pp and 5 %" */
-static char *limit_of(const struct rule *rule)
+/* "limit +0.5pp and 5 %", "limit +0.5pp (+0.012 cores)" */
+static char *limit_of(const struct stoke_comparison *comparison, const struct rule *rule)
 {
-	char *text;
+	char points[2 * SAID_ROOM], *text;
 	int n;
 
 	if (isnan(rule->growth))
 		n = asprintf(&text, "limit %.10g %%", rule->ratio * 100);
 	else if (isnan(rule->ratio) || !(rule->ratio > 0))
-		n = asprintf(&text, "limit +%.10gpp", rule->growth * 100);
+		n = asprintf(&text, "limit +%.10gpp%s", rule->growth * 100,
+			said_points(points, comparison, rule));
 	else
-		n = asprintf(&text, "limit +%.10gpp and %.10g %%", rule->growth * 100,
-			rule->ratio * 100);
+		n = asprintf(&text, "limit +%.10gpp%s and %.10g %%", rule->growth * 100,
+			said_points(points, comparison, rule), rule->ratio * 100);
 	return n < 0 ? NULL : text;
 }
 
@@ -81,7 +82,7 @@ static int put_breach(const struct stoke_comparison *comparison, const char *lev
 {
 	_cleanup_free_ char *title = title_of(comparison, breach);
 	_cleanup_free_ char *text = said_breach(comparison, breach, SAID_INTERVAL);
-	_cleanup_free_ char *limit = limit_of(breach->rule);
+	_cleanup_free_ char *limit = limit_of(comparison, breach->rule);
 	_cleanup_free_ char *path =
 		said_path(comparison, said_node(comparison, breach->hypothesis, 1), 8);
 	_cleanup_free_ char *whole = NULL;

@@ -136,8 +136,9 @@ static void put_sides(struct page *page)
 		put_raw(page, sides[i].jvm ? sides[i].jvm : "");
 		fputs(" |\n", page->out);
 	}
-	fprintf(page->out, "\n%zu runs before, %zu after; %s.\n", said_runs(page->comparison, 0),
-		said_runs(page->comparison, 1), page->scale.of);
+	fprintf(page->out, "\n%zu run%s before, %zu after; %s.\n", said_runs(page->comparison, 0),
+		said_s(said_runs(page->comparison, 0)), said_runs(page->comparison, 1),
+		page->scale.of);
 }
 
 static void put_findings(struct page *page)
@@ -213,7 +214,7 @@ static int put_failures(struct page *page)
 	int has_growth = 0;
 
 	fprintf(page->out, "\n### %zu regression%s\n\n", verdict->nr_failures,
-		verdict->nr_failures > 1 ? "s" : "");
+		said_s(verdict->nr_failures));
 	for (size_t i = 0; i < verdict->nr_failures; i++)
 		has_growth |= isnan(verdict->breaches[i].value);
 	if (has_growth)
@@ -229,6 +230,7 @@ static int put_failures(struct page *page)
 		_cleanup_free_ char *text = said_breach(page->comparison, breach, 0);
 		_cleanup_free_ char *path = said_path(
 			page->comparison, said_node(page->comparison, breach->hypothesis, 1), 8);
+		char points[2 * SAID_ROOM];
 
 		if (!text || !path)
 			return -ENOMEM;
@@ -236,6 +238,7 @@ static int put_failures(struct page *page)
 		put_text(page->out, text);
 		fputs("; rule ", page->out);
 		put_raw(page, breach->rule->text);
+		put_text(page->out, said_points(points, page->comparison, breach->rule));
 		fputs("; in ", page->out);
 		put_code(page->out, path);
 		fputs("\n", page->out);
@@ -244,6 +247,7 @@ static int put_failures(struct page *page)
 		fputs("\nLook: ", page->out);
 		put_raw(page, "stoke diff ");
 		put_raw(page, page->params->sides);
+		fputs(said_exposure(page->comparison), page->out);
 		if (page->params->options && *page->params->options) {
 			fputs(" ", page->out);
 			put_raw(page, page->params->options);
@@ -293,8 +297,8 @@ static int put_verdict(struct page *page)
 	}
 	if (r >= 0)
 		fprintf(page->out, "\n%zu rule%s, %zu function%s.\n", verdict->nr_rules,
-			verdict->nr_rules == 1 ? "" : "s", verdict->nr_functions,
-			verdict->nr_functions == 1 ? "" : "s");
+			said_s(verdict->nr_rules), verdict->nr_functions,
+			said_s(verdict->nr_functions));
 	return r;
 }
 

@@ -113,7 +113,44 @@ static char *printable(const char *prefix, const char *text, size_t size, size_t
 	return name;
 }
 
+const char *said_s(uint64_t count)
+{
+	return count == 1 ? "" : "s";
+}
+
+/* 1 when the program has a function of this name, too: "read" is the kernel's and the library's. */
+static int has_namesake(const struct stoke_comparison *comparison, const struct hypothesis *of)
+{
+	const struct units *units = comparison->units;
+
+	for (size_t i = 0; i < units->nr_hypotheses; i++) {
+		const struct hypothesis *other = &units->hypotheses[i];
+
+		if (other->name == of->name && !other->sum && other->class == TREE_USER &&
+			(other->kind == HYPOTHESIS_GROUP) == (of->kind == HYPOTHESIS_GROUP))
+			return 1;
+	}
+	return 0;
+}
+
 char *said_name(const struct stoke_comparison *comparison, size_t hypothesis, size_t width)
+{
+	static const char mark[] = " (kernel)";
+	const struct hypothesis *h =
+		hypothesis == NO_HYPOTHESIS ? NULL : &comparison->units->hypotheses[hypothesis];
+	_cleanup_free_ char *plain = NULL;
+	char *name = NULL;
+
+	if (!h || h->sum || h->class != TREE_KERNEL || !has_namesake(comparison, h))
+		return said_plain_name(comparison, hypothesis, width);
+	plain = said_plain_name(comparison, hypothesis,
+		width != SIZE_MAX && width > sizeof(mark) ? width - strlen(mark) : width);
+	if (plain && asprintf(&name, "%s%s", plain, mark) < 0)
+		name = NULL;
+	return name;
+}
+
+char *said_plain_name(const struct stoke_comparison *comparison, size_t hypothesis, size_t width)
 {
 	const struct strings *strings = &comparison->profile->strings;
 	const struct hypothesis *h;
@@ -130,6 +167,35 @@ char *said_name(const struct stoke_comparison *comparison, size_t hypothesis, si
 		return strdup("all samples");
 	return printable(h->kind == HYPOTHESIS_GROUP ? "all of " : "",
 		strings_text(strings, h->name), strings_size(strings, h->name), width);
+}
+
+const char *said_exposure(const struct stoke_comparison *comparison)
+{
+	static const char *const words[] = {
+		[STOKE_EXPOSURE_AUTO] = "",
+		[STOKE_EXPOSURE_SHARE] = " --exposure share",
+		[STOKE_EXPOSURE_WORK] = " --exposure work",
+		[STOKE_EXPOSURE_TIME] = " --exposure time",
+	};
+
+	return comparison->options.exposure == STOKE_EXPOSURE_AUTO && comparison->budget
+		       ? words[comparison->budget->exposure]
+		       : "";
+}
+
+char *said_points(char *buffer, const struct stoke_comparison *comparison, const struct rule *rule)
+{
+	double points = rule->growth * units_rate(comparison->units);
+	struct said_scale scale;
+	char text[SAID_ROOM];
+
+	*buffer = '\0';
+	if (comparison->units->exposure == STOKE_EXPOSURE_SHARE || isnan(points))
+		return buffer;
+	said_scale(comparison, &scale);
+	(void)snprintf(buffer, 2 * SAID_ROOM, " (+%s %s)",
+		said_number(text, points * scale.factor, scale.decimals), scale.unit); /* fits */
+	return buffer;
 }
 
 const char *said_kind(const struct hypothesis *hypothesis)

@@ -38,7 +38,16 @@ char *said_times(char *buffer, double ratio);
 
 /* Canonical name of a hypothesis ("all samples", "all of libz.so", the name of a sum), printable,
  * NUL-terminated; at most width columns, SIZE_MAX: all. To be freed; NULL: no memory. */
+char *said_plain_name(const struct stoke_comparison *comparison, size_t hypothesis, size_t width);
+/* The same for people: "read (kernel)" where the program has a read, too. */
 char *said_name(const struct stoke_comparison *comparison, size_t hypothesis, size_t width);
+/* " (+0.012 cores)": what the points of a rule, which are of all samples, are in the figures shown;
+ * empty for shares. Room 2 * SAID_ROOM. Returns buffer. */
+char *said_points(char *buffer, const struct stoke_comparison *comparison, const struct rule *rule);
+/* " --exposure work" where the budget and not the command line said so, else empty. */
+const char *said_exposure(const struct stoke_comparison *comparison);
+/* "", or "s" of any number but one. */
+const char *said_s(uint64_t count);
 /* "total" or "self". */
 const char *said_kind(const struct hypothesis *hypothesis);
 /* "all > main > parse": names of a path down to a node, at most `most` of them: the first and the

@@ -9,9 +9,10 @@
 #include "report/said.h"
 #include "view/number.h"
 
-#define MAX_PARTS    2
-#define MIN_PART     0.05 /* change of a part's share that is worth a word */
-#define LONGEST_NAME 400 /* raw bytes of a name in a sentence */
+#define MAX_PARTS     2
+#define MIN_PART      0.05 /* change of a part's share that is worth a word */
+#define WORTH_A_PLACE 0.0005 /* of all: less is one place, and rounding */
+#define LONGEST_NAME  400 /* raw bytes of a name in a sentence */
 
 size_t story_hypothesis(
 	const struct stoke_comparison *comparison, uint32_t tree_name, enum hypothesis_kind kind)
@@ -139,7 +140,21 @@ static void tell_owner(
 	else if (!has_grown(comparison, owner->node))
 		fputs("Could be chance. ", out);
 	fputs("Most growth: ", out);
-	put_name(comparison, comparison->aligned->tree->name[owner->node], out);
+	if (owner->node)
+		put_name(comparison, comparison->aligned->tree->name[owner->node], out);
+	else
+		fputs("all samples", out);
+	/* A part of what the function has in all its places. */
+	if (change && owner->node &&
+		(fabs(change->before - owner->before) + fabs(change->after - owner->after)) *
+				scale >
+			WORTH_A_PLACE) {
+		fputs(" in ", out);
+		put_name(comparison,
+			comparison->aligned->tree
+				->name[comparison->aligned->tree->parent[owner->node]],
+			out);
+	}
 	fprintf(out, ", %s \xe2\x86\x92 %s (%s). ", number_rate(before, owner->before * scale),
 		number_rate(after, owner->after * scale),
 		number_points(points, (owner->after - owner->before) * scale));

@@ -17,7 +17,9 @@
 #include "view/pen.h"
 #include "view/xml.h"
 
-#define GRAPH_TOP   114
+#define GRAPH_TOP   114 /* with one line of story */
+#define STORY_LINES 4 /* at most; the rest is in the description and in a browser */
+#define STORY_LINE  16 /* px */
 #define ROW	    27
 #define BAR	    3
 #define TOP_CHANGES 10
@@ -37,14 +39,62 @@ static unsigned nr_rows(const struct drawdiff_options *options)
 	return options->nr_functions < TOP_CHANGES ? (unsigned)options->nr_functions : TOP_CHANGES;
 }
 
-static unsigned table_top(const struct layout *layout)
+/* How much of a text fits into a line, cut between words; the whole width where a word is longer.
+ */
+static size_t line_of(const char *text, double px)
 {
-	return GRAPH_TOP + layout->nr_rows * ROW + 26;
+	size_t size = strlen(text), n = 0;
+
+	for (size_t i = 1; i <= size; i++) {
+		if (i < size && text[i] != ' ')
+			continue;
+		if (label_width(text, i, LABEL_FONT_PX) > px)
+			break;
+		n = i;
+	}
+	return n;
+}
+
+/* The story in lines, each put where pen is not NULL. Returns how many. */
+static unsigned put_story(const struct pen *pen, const struct drawdiff_options *options)
+{
+	const char *rest = options->story;
+	double px = options->width - 2 * PEN_MARGIN;
+	unsigned nr = 0;
+
+	while (*rest && nr < STORY_LINES) {
+		size_t n = nr + 1 < STORY_LINES ? line_of(rest, px) : 0;
+		double y = STORY_Y + nr++ * STORY_LINE;
+
+		if (n && pen)
+			pen_text(pen, "fg1", PEN_MARGIN, y, "", rest, n);
+		if (!n) {
+			/* The last line, or a word that no line holds. */
+			if (pen)
+				pen_line(pen, "fg1", PEN_MARGIN, y, "", rest, LABEL_FONT_PX, px);
+			break;
+		}
+		rest += n;
+		rest += *rest == ' ';
+	}
+	return nr;
+}
+
+static unsigned graph_top(const struct drawdiff_options *options)
+{
+	unsigned nr = put_story(NULL, options);
+
+	return GRAPH_TOP + (nr > 1 ? nr - 1 : 0) * STORY_LINE;
+}
+
+static unsigned table_top(const struct layout *layout, const struct drawdiff_options *options)
+{
+	return graph_top(options) + layout->nr_rows * ROW + 26;
 }
 
 unsigned drawdiff_height(const struct layout *layout, const struct drawdiff_options *options)
 {
-	return table_top(layout) + PEN_ROW * (nr_rows(options) + 1) + 26;
+	return table_top(layout, options) + PEN_ROW * (nr_rows(options) + 1) + 26;
 }
 
 static void put_swatch(const struct pen *pen, const char *class, const char *fill, double x,
@@ -353,7 +403,7 @@ static void put_function(
 static void put_table(const struct drawing *d)
 {
 	const struct pen *pen = &d->pen;
-	double y = table_top(pen->layout) + 22;
+	double y = table_top(pen->layout, d->options) + 22;
 
 	put_cells(pen, "fg2", y,
 		(const char *const[]){
@@ -379,7 +429,7 @@ int drawdiff_picture(FILE *out, const struct difference *difference, const struc
 				.tree = difference->tree,
 				.layout = layout,
 				.width = options->width,
-				.top = GRAPH_TOP,
+				.top = graph_top(options),
 				.row = ROW,
 				.flame = options->flame,
 				.name = name,
@@ -392,8 +442,7 @@ int drawdiff_picture(FILE *out, const struct difference *difference, const struc
 		return -ENOMEM;
 	pen_header(&d.pen, options->title, options->facts, options->verdict, options->good);
 	put_legend(&d);
-	pen_line(&d.pen, "fg1", PEN_MARGIN, STORY_Y, "", options->story, LABEL_FONT_PX,
-		options->width - 2 * PEN_MARGIN);
+	(void)put_story(&d.pen, options); /* how many lines */
 	put_paths(&d);
 	put_labels(&d);
 	pen_note(&d.pen, options->note);

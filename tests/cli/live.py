@@ -17,6 +17,7 @@ import termios
 import time
 from pathlib import Path
 
+import readers
 from driver import STOKE, WORKLOADS, Skip, Started, case, enough, main, stoke
 from targets import Program
 
@@ -353,6 +354,29 @@ def bench(t):
     t.expect("a directory that is there is refused", again.status == 2, again.describe())
     failed = stoke(t.folder, "bench", "--before", "exit 3", "--after", "true", "-o", "failed")
     t.expect("a run that fails ends it", failed.status == 2 and "exited with 3" in failed.err, failed.describe())
+    t.expect("no empty directory is left of it", not (t.folder / "failed").exists(), names(t.folder))
+    facts = [readers.Pprof.of_file(t.folder / "kept" / side).comments for side in sides]
+    t.expect("a capture says its program", all(f"stoke.command={parts}" in said or "stoke.command=echo" in said
+        for said in facts), facts)
+    t.expect("and not the command's arguments", not any("800" in line for said in facts for line in said
+        if "command" in line), facts)
+
+
+@case("--update that fails midway leaves a baseline as it was", tools=["strace"])
+def update_midway(t):
+    for i in range(4):
+        (t.folder / f"run-{i}.folded").write_text(f"main;a {1000 + i}\n")
+    ran = stoke(t.folder, "check", "--baseline", "kept", "--update", "run-0.folded", "run-1.folded", "--keep", 2)
+    t.must("there is a baseline", ran.status == 0, ran.describe())
+    was = {p.name: p.read_bytes() for p in (t.folder / "kept").iterdir()}
+    for nth in (1, 2, 3):  # the files, then the manifest
+        ran = stoke(t.folder, "check", "--baseline", "kept", "--update", "run-2.folded", "run-3.folded", "--keep", 2,
+            prefix=("strace", "-f", "-o", "trace", "-e",
+                f"inject=linkat,rename,renameat,renameat2:error=EIO:when={nth}+"))
+        t.expect(f"name {nth} that cannot be given: status 2, and said so", ran.status == 2 and "as it was" in ran.err,
+            ran.describe())
+        t.expect(f"name {nth}: the baseline is as it was",
+            {p.name: p.read_bytes() for p in (t.folder / "kept").iterdir()} == was, names(t.folder / "kept"))
 
 
 if __name__ == "__main__":

@@ -228,7 +228,7 @@ static void set_change(struct writer *writer, json_t *object, const struct chang
 
 static json_t *hypothesis_name(const struct stoke_comparison *comparison, size_t i)
 {
-	_cleanup_free_ char *name = said_name(comparison, i, SIZE_MAX);
+	_cleanup_free_ char *name = said_plain_name(comparison, i, SIZE_MAX);
 
 	return name ? writer_text(name, strlen(name)) : NULL;
 }

@@ -8,6 +8,7 @@
 
 #include "base/cleanup.h"
 #include "base/text.h"
+#include "report/said.h"
 #include "report/story.h"
 #include "view/json.h"
 #include "view/number.h"
@@ -71,7 +72,7 @@ static void write_side(const struct svg *svg, unsigned side, FILE *out)
 		print_limited(out, of->jvm);
 		putc(')', out);
 	}
-	fprintf(out, ", %s samples", number_count(number, of->samples));
+	fprintf(out, ", %s sample%s", number_count(number, of->samples), said_s(of->samples));
 	if (of->duration_ns)
 		fprintf(out, " in %s", number_time(number, of->duration_ns));
 }
@@ -115,8 +116,9 @@ int svg_write_facts(void *of, FILE *out)
 	if (svg->params->swap)
 		fputs(PAGE_DOT "sides swapped", out);
 	if (svg->payload.nr_left_out)
-		fprintf(out, PAGE_DOT "%s frames under %s samples left out to stay under %llu kB",
+		fprintf(out, PAGE_DOT "%s frame%s under %s samples left out to stay under %llu kB",
 			number_count(number, svg->payload.nr_left_out),
+			said_s(svg->payload.nr_left_out),
 			number_count(threshold, svg->payload.threshold),
 			(unsigned long long)svg->params->budget_kb);
 	return 0;
@@ -156,8 +158,8 @@ int svg_write_verdict(void *of, FILE *out)
 			out);
 	} else {
 		svg->good = 1;
-		fprintf(out, "%u captures before, %u after", units->nr_before,
-			units->nr - units->nr_before);
+		fprintf(out, "%u capture%s before, %u after", units->nr_before,
+			said_s(units->nr_before), units->nr - units->nr_before);
 	}
 	return 0;
 }
@@ -221,7 +223,9 @@ static void write_evidence_rows(const struct svg *svg, FILE *out, int *nr)
 	char text[256], number[2][NUMBER_ROOM];
 
 	(void)snprintf(text, sizeof(text), "%u %s before, %u after", c->units->nr_before,
-		c->units->blocks ? "blocks of one capture" : "captures",
+		c->units->blocks	   ? "blocks of one capture"
+		: c->units->nr_before == 1 ? "capture"
+					   : "captures",
 		c->units->nr - c->units->nr_before);
 	write_pair(out, nr, "units", text);
 	if (c->evidence) {

@@ -48,7 +48,8 @@ static void say_side(const struct sheet *sheet, int which)
 				4),
 			"");
 	}
-	fprintf(sheet->out, "%s samples", text_count(number, side->samples));
+	fprintf(sheet->out, "%s sample%s", text_count(number, side->samples),
+		said_s(side->samples));
 	if (side->duration_ns)
 		fprintf(sheet->out, " in %.*f s", side->duration_ns < 10000000000 ? 1 : 0,
 			(double)side->duration_ns / 1e9);
@@ -127,7 +128,7 @@ static void say_runs(const struct sheet *sheet)
 	const struct evidence *evidence = comparison->evidence;
 	size_t before = said_runs(comparison, 0), after = said_runs(comparison, 1);
 
-	fprintf(sheet->out, "%zu runs before, %zu after", before, after);
+	fprintf(sheet->out, "%zu run%s before, %zu after", before, said_s(before), after);
 	if (comparison->too_few)
 		fprintf(sheet->out,
 			": too few to tell change from chance (best p 1/%" PRIu64
@@ -161,8 +162,8 @@ static void say_evidence(const struct sheet *sheet)
 		      "settle it",
 			sheet->out);
 	else if (said_runs(comparison, 0) == 1 && said_runs(comparison, 1) == 1)
-		fputs("one capture a side and no time in it: only what sampling alone could do "
-		      "is ruled out; 5 a side would settle it",
+		fputs("one capture a side, and not when its samples were: only what sampling alone "
+		      "could do is ruled out; 5 a side would settle it",
 			sheet->out);
 	else
 		say_runs(sheet);
@@ -228,9 +229,17 @@ void sheet_say_plan(const struct sheet *sheet)
 
 	sheet_title(sheet, "plan");
 	fprintf(sheet->out,
-		"growth of a %.0f %% frame, found 9 times in 10, with %s samples a run%s\n",
+		"growth of a %.0f %% frame, found 9 times in 10, with %s sample%s a run%s\n",
 		comparison->power.share * 100, text_count(number, (unsigned long long)samples),
+		said_s((uint64_t)samples),
 		comparison->power.run_deviation > 0 ? " that vary as these do" : "");
+	/* Blocks of one capture vary less than captures do. */
+	if (said_runs(comparison, 0) == 1 && said_runs(comparison, 1) == 1) {
+		sheet_title(sheet, "warning");
+		fputs("one run a side tells nothing of how much runs differ: it will take more "
+		      "than this; plan by 3 a side\n",
+			sheet->out);
+	}
 	for (size_t i = 0; i < ARRAY_SIZE(changes); i++) {
 		unsigned repeats = power_repeats(
 			&comparison->power, changes[i], comparison->power.share, samples);

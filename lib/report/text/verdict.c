@@ -34,26 +34,15 @@ static void put_place(const struct sheet *sheet, const struct rule *rule, size_t
 	fputs("\n", sheet->out);
 }
 
-/* Points are of all samples: what they are in the figures shown. */
-static size_t put_points(const struct sheet *sheet, const struct rule *rule)
-{
-	double points = rule->growth * units_rate(sheet->comparison->units);
-	char text[SAID_ROOM];
-
-	if (sheet->comparison->units->exposure == STOKE_EXPOSURE_SHARE || isnan(points))
-		return 0;
-	return (size_t)fprintf(sheet->out, " (+%s %s)",
-		said_number(text, points * sheet->scale.factor, sheet->scale.decimals),
-		sheet->scale.unit);
-}
-
 static void say_rule(const struct sheet *sheet, const char *title, const struct rule *rule)
 {
 	size_t used = 12 + text_columns(rule->text, strlen(rule->text));
+	char points[2 * SAID_ROOM];
 
 	fprintf(sheet->out, "    %-8s", title);
 	text_print(sheet->out, rule->text, strlen(rule->text));
-	put_place(sheet, rule, used + put_points(sheet, rule));
+	fputs(said_points(points, sheet->comparison, rule), sheet->out);
+	put_place(sheet, rule, used + strlen(points));
 }
 
 /* "total 10.1 -> 13.0 %   +2.9 pts (+1.3 .. +4.8)   p 0.008" */
@@ -180,10 +169,11 @@ static int say_word(const struct sheet *sheet)
 		return 0;
 	sheet_title(sheet, "FAIL");
 	fprintf(sheet->out,
-		"%zu regression%s   (%zu runs before, %zu after; %s; false alarm 1 report in "
+		"%zu regression%s   (%zu run%s before, %zu after; %s; false alarm 1 report in "
 		"%.0f)\n",
-		verdict->nr_failures, verdict->nr_failures > 1 ? "s" : "", said_runs(comparison, 0),
-		said_runs(comparison, 1), sheet->scale.of, 1 / comparison->budget->alpha);
+		verdict->nr_failures, said_s(verdict->nr_failures), said_runs(comparison, 0),
+		said_s(said_runs(comparison, 0)), said_runs(comparison, 1), sheet->scale.of,
+		1 / comparison->budget->alpha);
 	return say_failures(sheet);
 }
 
@@ -272,26 +262,19 @@ static void say_pass(const struct sheet *sheet)
 		return;
 	sheet_title(sheet, "PASS");
 	fprintf(sheet->out, "%s%zu rule%s, %zu function%s", verdict->nr_failures ? "else " : "",
-		verdict->nr_rules, verdict->nr_rules == 1 ? "" : "s", verdict->nr_functions,
-		verdict->nr_functions == 1 ? "" : "s");
+		verdict->nr_rules, said_s(verdict->nr_rules), verdict->nr_functions,
+		said_s(verdict->nr_functions));
 	if (power->detectable > 0 && isfinite(power->detectable))
 		fprintf(sheet->out, "; +%s pts in a %.0f %% function is found 9 times in 10",
 			said_number(points, power->detectable * 100, 1), power->share * 100);
 	fputs("\n", sheet->out);
 }
 
-/* " --exposure work", where the budget and not the command line said so. */
 static void put_options(const struct sheet *sheet)
 {
-	static const char *const words[] = {[STOKE_EXPOSURE_SHARE] = "share",
-		[STOKE_EXPOSURE_WORK] = "work",
-		[STOKE_EXPOSURE_TIME] = "time"};
-	const struct stoke_comparison *comparison = sheet->comparison;
 	const char *options = sheet->params->options;
 
-	if (comparison->options.exposure == STOKE_EXPOSURE_AUTO &&
-		comparison->budget->exposure != STOKE_EXPOSURE_AUTO)
-		fprintf(sheet->out, " --exposure %s", words[comparison->budget->exposure]);
+	fputs(said_exposure(sheet->comparison), sheet->out);
 	if (!options || !*options)
 		return;
 	fputs(" ", sheet->out);

@@ -98,3 +98,34 @@ Test(said, without_runs_only_sampling_error_is_ruled_out)
 	said_changes_done(&changes);
 	compared_done(&c);
 }
+
+Test(said, the_kernels_function_is_told_from_one_of_that_name)
+{
+	struct compared c = compared(5, "main;read;read_[k] %\nmain;sys_[k] %\nidle %\n",
+		(unsigned[]){1000, 1000, 8000}, (unsigned[]){1500, 1500, 7000}, NULL);
+	const struct units *units = c.comparison->units;
+	unsigned nr_kernel = 0;
+
+	for (size_t i = 0; i < units->nr_hypotheses; i++) {
+		char *name = said_name(c.comparison, i, SIZE_MAX);
+		char *plain = said_plain_name(c.comparison, i, SIZE_MAX);
+
+		if (strcmp(plain, "read") == 0 && units->hypotheses[i].class == TREE_KERNEL) {
+			cr_expect(eq(str, name, "read (kernel)"));
+			nr_kernel++;
+		} else {
+			cr_expect(eq(str, name, plain));
+		}
+		free(name);
+		free(plain);
+	}
+	cr_expect(eq(u32, nr_kernel, 2)); /* self and total */
+	compared_done(&c);
+}
+
+Test(said, one_is_no_several)
+{
+	cr_expect(eq(str, (char *)said_s(0), "s"));
+	cr_expect(eq(str, (char *)said_s(1), ""));
+	cr_expect(eq(str, (char *)said_s(2), "s"));
+}
