@@ -128,6 +128,9 @@ struct stoke_config {
 	__u32 user, kernel; /* which parts of stacks */
 	__u32 tables; /* user space makes unwind tables, and finishes walks over copies */
 	__u32 wake_bytes; /* unread bytes in a ring that wake its reader: an eighth of it */
+	__u32 cgroup; /* with all: only what is in this cgroup, of version 1 or 2; 0: no such */
+	__u32 subsystem; /* version 1: index of its controller in css_set */
+	__u64 cgroup_inode; /* version 1: of its directory */
 };
 
 #define STOKE_MAX_TARGETS   32768

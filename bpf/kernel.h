@@ -54,6 +54,26 @@ struct mm_struct {
 	unsigned long start_stack;
 } relocated;
 
+struct cgroup;
+
+struct kernfs_node {
+	__u64 id; /* the inode number of its directory */
+} relocated;
+
+struct cgroup_subsys_state {
+	struct cgroup *cgroup;
+	struct cgroup_subsys_state *parent;
+} relocated;
+
+struct cgroup {
+	struct cgroup_subsys_state self;
+	struct kernfs_node *kn;
+} relocated;
+
+struct css_set {
+	struct cgroup_subsys_state *subsys[1]; /* one a controller */
+} relocated;
+
 struct task_struct {
 	unsigned int flags;
 	int pid, tgid;
@@ -62,6 +82,7 @@ struct task_struct {
 	struct task_struct *group_leader;
 	struct pid *thread_pid;
 	struct signal_struct *signal;
+	struct css_set *cgroups;
 	__u64 start_boottime;
 } relocated;
 

@@ -33,6 +33,14 @@ struct {
 	__type(value, struct stoke_target);
 } threads SEC(".maps");
 
+/* The one cgroup of version 2 that is sampled. */
+struct {
+	__uint(type, BPF_MAP_TYPE_CGROUP_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u32);
+} cgroups SEC(".maps");
+
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);

@@ -70,13 +70,42 @@ static __always_inline int identify(struct task_struct *task, struct identity *r
 	return ret->pid != 0;
 }
 
+#define MAX_CGROUP_LEVELS 32
+
+/* Version 1 has no helper: from the task's cgroup of that controller up. */
+static __always_inline int is_under_directory(struct task_struct *task)
+{
+	struct css_set *set = BPF_CORE_READ(task, cgroups);
+	struct cgroup_subsys_state *state = NULL;
+	struct cgroup *cgroup;
+
+	bpf_probe_read_kernel(&state, sizeof(state),
+		(void *)__builtin_preserve_access_index(&set->subsys) +
+			config.subsystem * sizeof(state));
+	for (int i = 0; i < MAX_CGROUP_LEVELS && state; i++) {
+		cgroup = BPF_CORE_READ(state, cgroup);
+		if (BPF_CORE_READ(cgroup, kn, id) == config.cgroup_inode)
+			return 1;
+		state = BPF_CORE_READ(cgroup, self.parent);
+	}
+	return 0;
+}
+
+static __always_inline int is_in_cgroup(struct task_struct *task)
+{
+	if (config.cgroup == 0)
+		return 1;
+	return config.cgroup == 2 ? bpf_current_task_under_cgroup(&cgroups, 0) == 1
+				  : is_under_directory(task);
+}
+
 /* The current task's identity into *ret; 1 when it is to be sampled. Ordered so that the ticks that
  * hit other processes, which are most, cost one look-up or two. */
 static __always_inline int current_is_wanted(struct task_struct *task, struct identity *ret)
 {
 	struct stoke_target *target, *thread = NULL;
 
-	if (!identify(task, ret))
+	if (!is_in_cgroup(task) || !identify(task, ret))
 		return 0;
 	if (!config.all) {
 		target = bpf_map_lookup_elem(&targets, &ret->pid);

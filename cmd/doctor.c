@@ -11,6 +11,7 @@
 
 struct doctor_values {
 	struct numbers pids;
+	const char *container;
 };
 
 static const struct option options[] = {
@@ -20,6 +21,11 @@ static const struct option options[] = {
 		.value = "PID",
 		.offset = offsetof(struct doctor_values, pids),
 		.help = "look at this process, too"},
+	{.name = "container",
+		.type = OPTION_TEXT,
+		.value = "ID",
+		.offset = offsetof(struct doctor_values, container),
+		.help = "look at the first process of this container"},
 	OPTIONS_END,
 };
 
@@ -85,9 +91,11 @@ static void print_all(const struct stoke_findings *findings, const struct voice 
 static int take_operands(const struct call *call, struct doctor_values *values, pid_t *ret)
 {
 	unsigned long pid = values->pids.nr ? values->pids.items[0] : 0;
+	struct stoke_container container;
+	struct stoke_error err = {0};
 	char *end;
 
-	if (values->pids.nr + call->nr_operands > 1)
+	if (values->pids.nr + call->nr_operands + (values->container != NULL) > 1)
 		return say_error(
 			&call->voice, STATUS_USAGE, "doctor looks at one process at a time");
 	if (call->nr_operands) {
@@ -96,6 +104,11 @@ static int take_operands(const struct call *call, struct doctor_values *values, 
 		if (*end || end == call->operands[0] || errno || !pid || pid > INT_MAX)
 			return say_error(&call->voice, STATUS_USAGE,
 				"%s is no PID; stoke doctor -p PID", call->operands[0]);
+	}
+	if (values->container) {
+		if (stoke_find_container(values->container, NULL, &container, &err) < 0)
+			return say_error(&call->voice, STATUS_USAGE, "--container: %s", err.text);
+		pid = (unsigned long)container.pid;
 	}
 	*ret = (pid_t)pid;
 	return STATUS_DONE;
@@ -121,7 +134,7 @@ static int doctor_run(const struct call *call)
 const struct command cmd_doctor = {
 	.name = "doctor",
 	.summary = "say what works here, what does not, and what mends it",
-	.usage = "doctor [-p PID]",
+	.usage = "doctor [-p PID | --container ID]",
 	.about = "Asks kernel, rights and limits for what a recording needs, then looks at a "
 		 "process: "
 		 "what\nof it can be seen and what never. Exit status 0: it can be recorded; 1: "

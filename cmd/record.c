@@ -11,11 +11,13 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "base/text.h"
 #include "cmd/busiest.h"
 #include "cmd/inputs.h"
 #include "cmd/work.h"
 
 #define HIGHEST_RATE_HZ 10000
+#define NR_MATCHES	10 /* that are listed */
 
 static const struct option options[] = {
 	{.type = OPTION_HEADING, .help = "Target:"},
@@ -37,6 +39,23 @@ static const struct option options[] = {
 		.bits = STOKE_ALL_CPUS,
 		.offset = offsetof(struct record_values, flags),
 		.help = "every process"},
+	{.name = "cgroup",
+		.letter = 'G',
+		.type = OPTION_TEXT,
+		.value = "PATH",
+		.offset = offsetof(struct record_values, cgroup),
+		.help = "every process in this cgroup, now and later: /system.slice/x.service, or "
+			"its directory"},
+	{.name = "container",
+		.type = OPTION_TEXT,
+		.value = "ID",
+		.offset = offsetof(struct record_values, container),
+		.help = "every process in this container: 12 or more digits of its id"},
+	{.name = "name",
+		.type = OPTION_TEXT,
+		.value = "TEXT",
+		.offset = offsetof(struct record_values, name),
+		.help = "the process that is called so: command, main class or jar"},
 	{.name = "cpu",
 		.letter = 'C',
 		.type = OPTION_RANGES,
@@ -141,20 +160,6 @@ static const struct option options[] = {
 		.bits = STOKE_NO_THREAD_NAMES,
 		.offset = offsetof(struct record_values, flags),
 		.help = "store the names of pools instead of those of threads"},
-	{.name = "cgroup",
-		.letter = 'G',
-		.type = OPTION_LATER,
-		.value = "PATH",
-		.help = "cgroups are not in this version; -p with the processes in cgroup.procs"},
-	{.name = "container",
-		.type = OPTION_LATER,
-		.value = "ID",
-		.help = "containers by id are not in this version; -p with the PID that this host "
-			"sees"},
-	{.name = "name",
-		.type = OPTION_LATER,
-		.value = "TEXT",
-		.help = "finding by name is not in this version; -p \"$(pgrep -f TEXT)\""},
 	{.name = "trigger",
 		.type = OPTION_LATER,
 		.value = "WHEN",
@@ -195,7 +200,8 @@ static const struct {
 
 int record_has_target(const struct record_values *values)
 {
-	return values->pids.nr || values->tids.nr || values->flags & STOKE_ALL_CPUS;
+	return values->pids.nr || values->tids.nr || values->cgroup ||
+	       values->flags & STOKE_ALL_CPUS;
 }
 
 static int check_event(const struct voice *voice, struct record_values *values)
@@ -247,6 +253,57 @@ static int take_operands(const struct call *call, struct record_values *values)
 	return STATUS_DONE;
 }
 
+static int add_pid(const struct voice *voice, struct record_values *values, pid_t pid)
+{
+	if (array_reserve(&values->pids.items, &values->pids.capacity, values->pids.nr, 1) < 0)
+		return say_error(voice, STATUS_USAGE, "out of memory");
+	values->pids.items[values->pids.nr++] = (unsigned)pid;
+	return STATUS_DONE;
+}
+
+static int take_name(const struct voice *voice, struct record_values *values)
+{
+	struct stoke_match matches[NR_MATCHES];
+	struct stoke_error err = {0};
+	size_t nr;
+
+	if (stoke_find_named(values->name, NULL, matches, NR_MATCHES, &nr, &err) < 0)
+		return say_error(voice, STATUS_USAGE, "--name: %s", err.text);
+	if (nr == 1)
+		return add_pid(voice, values, matches[0].pid);
+	(void)say_error(voice, STATUS_USAGE,
+		"--name: %zu processes are called %s; one of them:", nr, values->name);
+	for (size_t i = 0; i < nr && i < NR_MATCHES; i++) {
+		fprintf(stderr, "  stoke record -p %-8d ", (int)matches[i].pid);
+		text_print(stderr, matches[i].comm, strlen(matches[i].comm));
+		fputc(' ', stderr);
+		text_print(stderr, matches[i].program, strlen(matches[i].program));
+		fputc('\n', stderr);
+	}
+	return STATUS_USAGE;
+}
+
+/* --name becomes a PID, --container a cgroup; all of them exclude each other. */
+static int take_target(const struct voice *voice, struct record_values *values)
+{
+	struct stoke_error err = {0};
+	const int nr = (values->pids.nr > 0) + (values->tids.nr > 0) +
+		       ((values->flags & STOKE_ALL_CPUS) != 0) + (values->cgroup != NULL) +
+		       (values->container != NULL) + (values->name != NULL);
+
+	if (nr > 1 && (values->cgroup || values->container || values->name))
+		return say_error(
+			voice, STATUS_USAGE, "-p, -t, -a, -G, --container and --name: one of them");
+	if (values->name)
+		return take_name(voice, values);
+	if (!values->container)
+		return STATUS_DONE;
+	if (stoke_find_container(values->container, NULL, &values->found, &err) < 0)
+		return say_error(voice, STATUS_USAGE, "--container: %s", err.text);
+	values->cgroup = values->found.cgroup;
+	return STATUS_DONE;
+}
+
 static int ask_for_target(const struct voice *voice)
 {
 	(void)say_error(voice, STATUS_USAGE, "what shall be recorded? Busiest now:");
@@ -278,6 +335,8 @@ int record_check(const struct call *call)
 	struct stoke_error err;
 	double work;
 
+	if (!status)
+		status = take_target(voice, values);
 	if (!status)
 		status = check_event(voice, values);
 	if (status)
@@ -320,6 +379,11 @@ static void target_names(
 	if (values->pids.nr || values->tids.nr) {
 		ret->pid = (pid_t)(values->pids.nr ? values->pids.items[0] : values->tids.items[0]);
 		process_comm(ret->pid, buffer, size);
+	} else if (values->container) {
+		(void)snprintf(buffer, size, "container-%.12s", values->found.id);
+	} else if (values->cgroup) {
+		slash = strrchr(values->cgroup, '/');
+		(void)snprintf(buffer, size, "cgroup-%s", slash && slash[1] ? slash + 1 : "all");
 	} else if (values->flags & STOKE_ALL_CPUS) {
 		(void)snprintf(buffer, size, "all");
 	} else {
@@ -433,6 +497,8 @@ const struct command cmd_record = {
 	.summary = "sample processes, a command or the whole machine",
 	.usage = "record PID [-d TIME] [-o FILE]...\n"
 		 "record -p PID,... | -t TID,... | -a [OPTION]... [-- COMMAND [ARG]...]\n"
+		 "record -G PATH | --container ID | --name TEXT [OPTION]... [-- COMMAND "
+		 "[ARG]...]\n"
 		 "record [OPTION]... -- COMMAND [ARG]...",
 	.about =
 		"Samples where the CPU time of the target goes, stack by stack, and writes a flame "

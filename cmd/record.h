@@ -11,6 +11,8 @@ struct record_values {
 	unsigned flags; /* of stoke_record_options */
 	struct numbers pids, tids, cpus;
 	struct amount duration, delay, frequency, count;
+	const char *cgroup, *container, *name; /* other ways to say who */
+	struct stoke_container found; /* by --container */
 	const char *event, *format, *call_graph_how, *work;
 	struct texts outputs;
 	struct numbers by; /* positions in by_words */

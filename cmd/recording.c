@@ -79,6 +79,7 @@ static void fill_options(struct recording *recording)
 		.nr_tids = values->tids.nr,
 		.cpus = values->cpus.items,
 		.nr_cpus = values->cpus.nr,
+		.cgroup = values->cgroup,
 		.event = values->event,
 		.frequency_hz = (unsigned)values->frequency.value,
 		.count = values->count.value,

@@ -47,6 +47,8 @@ struct stoke_record_options {
 	size_t nr_pids;
 	const pid_t *tids; /* single threads */
 	size_t nr_tids;
+	const char *cgroup; /* every process in it, now and later: its directory, or its path below
+			       /sys/fs/cgroup. NULL: none */
 	const unsigned *cpus; /* only these; none: all online */
 	size_t nr_cpus;
 	char *const *command; /* argv; started held, sampled from its first instruction */
@@ -58,6 +60,31 @@ struct stoke_record_options {
 	unsigned flags;
 	const char *proc_root; /* NULL: "/proc"; tests give a directory */
 };
+
+/* A process that fits a name. */
+struct stoke_match {
+	pid_t pid;
+	char comm[16];
+	char program[128]; /* main class, jar or script; "" when it runs none */
+};
+
+/*
+ * Processes called so: by their command, or by the main class, jar or script that it runs; when
+ * none is, those with text in either. *ret_nr may be more than max, which fit in ret. 0; -ESRCH
+ * none; -EINVAL.
+ */
+int stoke_find_named(const char *text, const char *proc_root, struct stoke_match *ret, size_t max,
+	size_t *ret_nr, struct stoke_error *err);
+
+struct stoke_container {
+	char id[65]; /* whole */
+	pid_t pid; /* the first of its processes, as seen from here */
+	char cgroup[512]; /* for stoke_record_options */
+};
+
+/* By the first 12 or more digits of its id. -ESRCH none here; -EEXIST several; -EINVAL no id. */
+int stoke_find_container(const char *id, const char *proc_root, struct stoke_container *ret,
+	struct stoke_error *err);
 
 /*
  * Finds the targets, opens side band and events, attaches, starts a command held back until

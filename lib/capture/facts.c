@@ -206,6 +206,42 @@ static int add_processor(struct stoke_recorder *recorder)
 	return end > line ? add_fact(recorder, "processor", "%.*s", (int)(end - line), line) : 0;
 }
 
+void recorder_note_load(const struct stoke_recorder *recorder, struct load *ret)
+{
+	const struct stoke_record_options *options = &recorder->options;
+	const struct load known = *ret;
+	pid_t pid = options->nr_pids ? options->pids[0] : options->nr_tids ? options->tids[0] : 0;
+
+	if (!pid && options->command_is_target)
+		pid = targets_command_pid(recorder->targets);
+	load_read(&recorder->host, pid, ret);
+	if (!ret->has_limit) { /* it has ended */
+		ret->limit = known.limit;
+		ret->has_limit = known.has_limit;
+	}
+}
+
+/* What the machine and the target's limit did meanwhile. */
+static int add_load(struct stoke_recorder *recorder)
+{
+	int64_t target_ns = recorder->target_cpu_ns;
+	struct load now = recorder->load_after;
+	char text[256];
+	int r = 0;
+
+	if (!recorder->stop_ns)
+		recorder_note_load(recorder, &now);
+	if (target_ns < 0 && strcmp(recorder->state.unit, "nanoseconds") == 0)
+		target_ns = (int64_t)assembler_weight(recorder->assembler);
+	if (recorder->options.flags & STOKE_ALL_CPUS && !recorder->options.cgroup)
+		target_ns = -1;
+	if (load_say_machine(&recorder->load_before, &now, target_ns, text, sizeof(text)) == 0)
+		r = add_fact(recorder, "machine", "%s", text);
+	if (r >= 0 && load_say_limit(&recorder->load_before, &now, text, sizeof(text)) == 0)
+		r = add_fact(recorder, "limit", "%s", text);
+	return r;
+}
+
 /* What was left out on purpose. */
 static int add_scope(struct stoke_recorder *recorder)
 {
@@ -241,6 +277,8 @@ int recorder_state_facts(struct stoke_recorder *recorder)
 		r = add_fact(recorder, "cpus", "%zu", recorder->nr_cpus);
 	if (r >= 0)
 		r = add_processor(recorder);
+	if (r >= 0)
+		r = add_load(recorder);
 	if (r >= 0)
 		r = add_scope(recorder);
 	if (r >= 0)

@@ -58,6 +58,9 @@ static int open_objects(struct stoke_recorder *recorder, struct stoke_error *err
 	const struct stoke_record_options *options = &recorder->options;
 	const struct objects_options wanted = {
 		.all = !!(options->flags & STOKE_ALL_CPUS),
+		.cgroup_version = recorder->cgroup.fd >= 0 ? recorder->cgroup.version : 0,
+		.cgroup_fd = recorder->cgroup.fd,
+		.cgroup_controller = recorder->cgroup.controller,
 		.threads = options->nr_tids != 0,
 		.children = !(options->flags & STOKE_NO_CHILDREN),
 		.user = !(options->flags & STOKE_KERNEL_ONLY),
@@ -189,13 +192,18 @@ static int open_all(struct stoke_recorder *recorder, struct stoke_error *err)
 	if (r < 0)
 		return fail(err, r, "cannot open /proc: %s", strerror(-r));
 	recorder->host_is_open = 1;
-	r = source_find(options->event ? options->event : "cpu", &recorder->source,
-		&recorder->source_params, err);
+	if (options->cgroup)
+		r = cgroup_open(&recorder->host, options->cgroup, &recorder->cgroup, err);
+	if (r >= 0)
+		r = source_find(options->event ? options->event : "cpu", &recorder->source,
+			&recorder->source_params, err);
 	if (r >= 0)
 		r = cpus_choose(&recorder->host, options->cpus, options->nr_cpus, &recorder->cpus,
 			&recorder->nr_cpus, err);
 	if (r >= 0)
-		r = targets_open(options, &recorder->host, &recorder->targets, err);
+		r = targets_open(options, &recorder->host,
+			recorder->cgroup.fd >= 0 ? &recorder->cgroup : NULL, &recorder->targets,
+			err);
 	if (r >= 0)
 		r = processes_new(&recorder->host, &recorder->processes);
 	if (r >= 0)
@@ -230,7 +238,11 @@ int stoke_recorder_open(const struct stoke_record_options *options, struct stoke
 	if (err)
 		*err = (struct stoke_error){0};
 	recorder->options = *options;
-	recorder->epoll_fd = recorder->timer_fd = -1;
+	/* Its processes come and go: like all there are, but for those that the kernel leaves out.
+	 */
+	if (options->cgroup)
+		recorder->options.flags |= STOKE_ALL_CPUS;
+	recorder->epoll_fd = recorder->timer_fd = recorder->cgroup.fd = -1;
 	recorder->own_cpu_start_ns = recorder_own_cpu_ns();
 	r = open_all(recorder, err);
 	if (r < 0) {
@@ -256,6 +268,7 @@ int stoke_recorder_start(struct stoke_recorder *recorder, struct stoke_error *er
 	(void)clock_gettime(CLOCK_REALTIME, &now); /* cannot fail for this clock */
 	recorder->start_unix_ns = (uint64_t)now.tv_sec * 1000000000ull + (uint64_t)now.tv_nsec;
 	assembler_set_start(recorder->assembler, recorder->start_ns);
+	recorder_note_load(recorder, &recorder->load_before);
 	targets_begin(recorder->targets);
 	r = recorder->source->start(recorder->source_run, err);
 	if (r < 0)
@@ -465,6 +478,7 @@ void stoke_recorder_stop(struct stoke_recorder *recorder)
 	recorder->target_cpu_ns = targets_cpu_ns(recorder->targets);
 	recorder->source->stop(recorder->source_run);
 	recorder->stop_ns = host_now_ns();
+	recorder_note_load(recorder, &recorder->load_after);
 }
 
 /* All there is. What waits for a table waits a limited time. */
@@ -591,6 +605,7 @@ void stoke_recorder_close(struct stoke_recorder *recorder)
 		params_free(recorder->source->params, recorder->source_params);
 	if (recorder->host_is_open)
 		host_close(&recorder->host);
+	cgroup_close(&recorder->cgroup);
 	if (recorder->timer_fd >= 0)
 		(void)close(recorder->timer_fd);
 	if (recorder->epoll_fd >= 0)

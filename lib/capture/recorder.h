@@ -7,10 +7,12 @@
 #include <stdint.h>
 
 #include "capture/assemble.h"
+#include "capture/load.h"
 #include "capture/rings.h"
 #include "capture/target.h"
 #include "capture/timeline.h"
 #include "capture/unwinder.h"
+#include "process/cgroup.h"
 #include "process/process.h"
 #include "source/source.h"
 #include "source/tables.h"
@@ -22,6 +24,7 @@ struct stoke_recorder {
 	struct stoke_record_options options;
 	struct host host;
 	int host_is_open;
+	struct cgroup cgroup; /* fd -1: none */
 	unsigned *cpus;
 	size_t nr_cpus;
 	struct rings *rings;
@@ -45,6 +48,7 @@ struct stoke_recorder {
 	int looked_ahead;
 	int held; /* the timeline waits for an unwind table */
 	int targets_ended;
+	struct load load_before, load_after; /* of the machine and the target's limit */
 	int64_t target_cpu_ns; /* at the latest round, final once stopped; -1: not known */
 };
 
@@ -53,6 +57,9 @@ unsigned recorder_rate_of(const struct stoke_record_options *options);
 uint64_t recorder_own_cpu_ns(void);
 /* Of the recording so far, or whole. */
 uint64_t recorder_duration_ns(const struct stoke_recorder *recorder);
+
+/* How the machine is now; keeps what was known of the limit of a target that is gone. */
+void recorder_note_load(const struct stoke_recorder *recorder, struct load *ret);
 
 /* Puts into the profile what the run says of itself: facts, losses, what is to be warned of. */
 int recorder_state_facts(struct stoke_recorder *recorder);

@@ -27,6 +27,7 @@ struct watched {
 struct targets {
 	const struct stoke_record_options *options;
 	const struct host *host;
+	const struct cgroup *cgroup; /* NULL: none */
 	struct watched *watched;
 	size_t nr_watched, watched_capacity;
 	struct command *command; /* NULL: none */
@@ -201,7 +202,10 @@ static void describe(struct targets *targets)
 	struct stat_line line = {.comm = "?"};
 	pid_t pid = options->nr_pids ? options->pids[0] : options->nr_tids ? options->tids[0] : 0;
 
-	if (options->flags & STOKE_ALL_CPUS) {
+	if (targets->cgroup) {
+		(void)snprintf(targets->text, sizeof(targets->text), "cgroup %s", options->cgroup);
+		(void)snprintf(targets->label, sizeof(targets->label), "cgroup");
+	} else if (options->flags & STOKE_ALL_CPUS) {
 		(void)snprintf(targets->text, sizeof(targets->text), "all processes");
 		(void)snprintf(targets->label, sizeof(targets->label), "all");
 	} else if (options->command_is_target) {
@@ -227,7 +231,7 @@ static void describe(struct targets *targets)
 }
 
 int targets_open(const struct stoke_record_options *options, const struct host *host,
-	struct targets **ret, struct stoke_error *err)
+	const struct cgroup *cgroup, struct targets **ret, struct stoke_error *err)
 {
 	struct targets *targets = calloc(1, sizeof(*targets));
 	int r = 0;
@@ -236,6 +240,7 @@ int targets_open(const struct stoke_record_options *options, const struct host *
 		return -ENOMEM;
 	targets->options = options;
 	targets->host = host;
+	targets->cgroup = cgroup;
 	for (size_t i = 0; r >= 0 && i < options->nr_pids; i++) {
 		r = target_check(host, options->pids[i], err);
 		if (r >= 0)
@@ -341,6 +346,16 @@ static int add_descendants(struct targets *targets, struct objects *objects,
 	return 0;
 }
 
+static int collect_one(void *arg, pid_t pid)
+{
+	struct targets *targets = arg;
+	int r = array_reserve(&targets->scan, &targets->scan_capacity, targets->nr_scan, 1);
+
+	if (r == 0)
+		targets->scan[targets->nr_scan++] = pid;
+	return r;
+}
+
 static int collect_all(struct targets *targets, struct stoke_error *err)
 {
 	_cleanup_free_ struct family *families = NULL;
@@ -362,6 +377,8 @@ int targets_watch(struct targets *targets, struct objects *objects, struct proce
 	const struct stoke_record_options *options = targets->options;
 	int r = 0;
 
+	if (targets->cgroup)
+		return cgroup_for_each(targets->cgroup, collect_one, targets);
 	if (options->flags & STOKE_ALL_CPUS)
 		return collect_all(targets, err);
 	for (size_t i = 0; r >= 0 && i < options->nr_pids; i++) {

@@ -9,6 +9,7 @@
 
 #include <stdint.h>
 
+#include "process/cgroup.h"
 #include "process/process.h"
 #include "source/source.h"
 #include "stoke.h"
@@ -20,10 +21,10 @@ struct targets;
 int target_check(const struct host *host, pid_t pid, struct stoke_error *err);
 
 /* Checks that the named processes live; starts the command, held before its exec. -ESRCH with the
- * sentence for pids that are threads, zombies or nothing. The options' arrays stay the caller's and
- * must outlive the targets. */
+ * sentence for pids that are threads, zombies or nothing. The options' arrays and the
+ * cgroup (NULL: none) stay the caller's and must outlive the targets. */
 int targets_open(const struct stoke_record_options *options, const struct host *host,
-	struct targets **ret, struct stoke_error *err);
+	const struct cgroup *cgroup, struct targets **ret, struct stoke_error *err);
 void targets_close(struct targets *targets);
 
 /* Fills the target set, adds descendants until a scan finds no more, reads what they have mapped.

@@ -87,6 +87,7 @@ static int text_profile(const struct stoke_profile *profile, const void *params,
 		return r;
 	page_say_what(&page);
 	page_say_process(&page);
+	page_say_load(&page);
 	if (page.tree->total[0][0] > 0)
 		r = say_page(&page);
 	return r < 0 ? r : page_say_quality(&page);

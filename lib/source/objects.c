@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include <bpf/bpf.h>
+#include <bpf/btf.h>
 #include <bpf/libbpf.h>
 
 #include "base/array.h"
@@ -264,6 +265,57 @@ static void shrink_tables(const struct follow_bpf *follow)
 	(void)bpf_map__set_max_entries(follow->maps.rules, 1);
 }
 
+/* Which slot of css_set a controller of version 1 has is for the kernel's own types to say. */
+static int find_subsystem(const char *controller)
+{
+	struct btf *types = btf__load_vmlinux_btf();
+	int r = -ENOENT,
+	    id = types ? btf__find_by_name_kind(types, "cgroup_subsys_id", BTF_KIND_ENUM) : -ENOENT;
+	const struct btf_type *type = id > 0 ? btf__type_by_id(types, (uint32_t)id) : NULL;
+	char name[64];
+
+	(void)snprintf(name, sizeof(name), "%s_cgrp_id", controller); /* cut: no such one */
+	for (unsigned i = 0; type && i < btf_vlen(type); i++) {
+		const struct btf_enum *value = btf_enum(type) + i;
+
+		if (strcmp(btf__name_by_offset(types, value->name_off), name) == 0)
+			r = value->val;
+	}
+	btf__free(types);
+	return r;
+}
+
+static int choose_cgroup(
+	struct objects *objects, const struct objects_options *options, struct stoke_error *err)
+{
+	struct stat status;
+	int subsystem;
+
+	objects->config.cgroup = (uint32_t)options->cgroup_version;
+	if (options->cgroup_version != 1)
+		return 0;
+	subsystem = find_subsystem(options->cgroup_controller);
+	if (subsystem < 0 || fstat(options->cgroup_fd, &status) < 0)
+		return fail(err, -EOPNOTSUPP,
+			"this kernel's BTF tells of no cgroup controller called %.32s",
+			options->cgroup_controller);
+	objects->config.subsystem = (uint32_t)subsystem;
+	objects->config.cgroup_inode = status.st_ino;
+	return 0;
+}
+
+static int fill_cgroup(
+	struct objects *objects, const struct objects_options *options, struct stoke_error *err)
+{
+	uint32_t first = 0;
+
+	if (options->cgroup_version != 2 ||
+		bpf_map_update_elem(bpf_map__fd(objects->follow->maps.cgroups), &first,
+			&options->cgroup_fd, BPF_ANY) == 0)
+		return 0;
+	return refusal_explain("choose a cgroup", -errno, err);
+}
+
 static int load_follow(struct objects *objects, const struct objects_options *options,
 	int with_tables, struct stoke_error *err)
 {
@@ -380,7 +432,13 @@ int objects_open(
 	r = find_place(objects, err);
 	if (r < 0)
 		goto fail;
+	r = choose_cgroup(objects, options, err);
+	if (r < 0)
+		goto fail;
 	r = load_what_fits(objects, options, err);
+	if (r < 0)
+		goto fail;
+	r = fill_cgroup(objects, options, err);
 	if (r < 0)
 		goto fail;
 	r = make_rings(objects, options, err);

@@ -23,6 +23,9 @@ struct objects_options {
 	int threads; /* single threads will be added */
 	int children; /* processes forked by targets become targets */
 	int user, kernel; /* which parts of stacks */
+	int cgroup_version; /* with all: only what is in this cgroup; 0: no such */
+	int cgroup_fd; /* its directory; borrowed */
+	const char *cgroup_controller; /* version 1: "cpu" */
 	int no_tables; /* no memory for unwind tables is to be asked for */
 	const unsigned *cpus;
 	size_t nr_cpus; /* CPUs that will fire: decides number and size of rings */

@@ -177,6 +177,23 @@ void page_say_process(const struct page *page)
 	fputs("\n", page->out);
 }
 
+void page_say_load(const struct page *page)
+{
+	static const char *const keys[] = {"machine", "limit"};
+
+	/* Several runs had each their own: none of them is what the figures are of. */
+	for (size_t i = 0; i < ARRAY_SIZE(keys) && page->profile->nr_runs == 1; i++) {
+		const char *value = profile_fact_find(page->profile, 0, keys[i]);
+		char text[COLUMNS_TEXT_BYTES];
+
+		if (!value)
+			continue;
+		(void)columns_fit(text, value, strlen(value), SIZE_MAX, COLUMNS_CUT_END);
+		page_title(page, keys[i]);
+		fprintf(page->out, "%s\n", text);
+	}
+}
+
 int page_say_quality(const struct page *page)
 {
 	_cleanup_free_ struct quality_text *text = malloc(sizeof(*text));

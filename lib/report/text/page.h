@@ -50,6 +50,8 @@ void page_function(
 	const struct page *page, const char *name, size_t size, unsigned kind, size_t width);
 
 void page_say_what(const struct page *page);
+/* What the machine did meanwhile, and what the target was allowed. */
+void page_say_load(const struct page *page);
 void page_say_process(const struct page *page);
 int page_say_quality(const struct page *page);
 
