@@ -14,13 +14,16 @@
 #include "base/cleanup.h"
 #include "base/worker.h"
 #include "unwind/compile.h"
+#include "unwind/places.h"
 
 #define BATCH_MS   20
 #define GIVE_UP_NS 10000000000ull /* a file system that does not answer */
 
 struct body {
 	enum body_state state;
-	uint64_t asked_ns;
+	uint64_t asked_ns; /* when its table was first asked for */
+	uint64_t wanted_ns; /* and when last */
+	int waited; /* it found no room, and waited for some */
 	struct stored stored;
 	struct elf_segment *segments; /* executable ones, owned */
 	size_t nr_segments;
@@ -36,6 +39,9 @@ struct bodies {
 	struct worker *worker;
 	struct compile *compile; /* the worker's, until it is done */
 	uint64_t begun_ns;
+	uint64_t room_ns; /* not before that is there room again */
+	int lacks_room;
+	uint32_t moves; /* how often places were given up */
 	int event_fd;
 };
 
@@ -97,13 +103,14 @@ enum body_state bodies_want(struct bodies *bodies, uint32_t module)
 
 	if (!body)
 		return BODY_BARE;
+	body->wanted_ns = host_now_ns();
 	if (body->state != BODY_UNKNOWN)
 		return body->state;
 	if (array_reserve(&bodies->queue, &bodies->queue_capacity, bodies->nr_queue, 1) < 0)
 		return BODY_BARE;
 	bodies->queue[bodies->nr_queue++] = module;
 	body->state = BODY_WAITS;
-	body->asked_ns = host_now_ns();
+	body->asked_ns = body->wanted_ns;
 	return body->state;
 }
 
@@ -157,7 +164,8 @@ void bodies_begin(struct bodies *bodies, void (*tell)(void *arg, uint32_t module
 	struct compile *compile;
 	size_t taken = 0;
 
-	if (bodies->worker || !bodies->nr_queue || compile_new(&compile) < 0)
+	if (bodies->worker || !bodies->nr_queue || host_now_ns() < bodies->room_ns ||
+		compile_new(&compile) < 0)
 		return;
 	while (taken < bodies->nr_queue && compile->nr < COMPILE_MAX) {
 		uint32_t id = bodies->queue[taken++];
@@ -189,18 +197,81 @@ static void put_back(struct bodies *bodies, const struct compiled *files, size_t
 	bodies->nr_queue += nr;
 }
 
+/* Where tables can give way, there is room once no walk is in theirs any more. 1: so it waits. */
+static int await_room(struct bodies *bodies, uint32_t module)
+{
+	struct body *body = &bodies->items[module];
+
+	if (body->waited ||
+		array_reserve(&bodies->queue, &bodies->queue_capacity, bodies->nr_queue, 1) < 0)
+		return 0;
+	body->waited = 1;
+	bodies->queue[bodies->nr_queue++] = module;
+	bodies->lacks_room = 1;
+	bodies->room_ns = host_now_ns() + PLACES_GRACE_NS + PLACES_GRACE_NS / 8;
+	return 1;
+}
+
 static void take_file(struct bodies *bodies, struct compiled *file,
 	void (*tell)(void *arg, uint32_t module), void *arg)
 {
 	struct body *body = &bodies->items[file->module];
+	int r = file->error;
 
-	if (file->error || store_add(bodies->store, &file->table, &body->stored) < 0) {
+	if (r == 0)
+		r = store_add(bodies->store, &file->table, host_now_ns(), &body->stored);
+	if (!file->error && r == -ENOSPC) {
+		if (await_room(bodies, file->module))
+			return;
+		store_refuse(bodies->store);
+	}
+	if (r < 0) {
 		settle(bodies, file->module, BODY_BARE, tell, arg);
 		return;
 	}
+	body->waited = 0;
 	body->segments = take_pointer(file->segments);
 	body->nr_segments = file->nr_segments;
 	settle(bodies, file->module, BODY_READY, tell, arg);
+}
+
+int bodies_lack_room(const struct bodies *bodies)
+{
+	return bodies->lacks_room || (bodies->store && store_is_short(bodies->store));
+}
+
+/* Of those that may go the one that was not wanted for longest; NULL: none. */
+static struct body *find_oldest(struct bodies *bodies, const uint8_t *used, size_t nr)
+{
+	struct body *oldest = NULL;
+
+	for (size_t i = 0; i < bodies->nr; i++) {
+		struct body *body = &bodies->items[i];
+
+		if (body->state == BODY_READY && !(i < nr && used[i]) &&
+			(!oldest || body->wanted_ns < oldest->wanted_ns))
+			oldest = body;
+	}
+	return oldest;
+}
+
+void bodies_give_way(struct bodies *bodies, const uint8_t *used, size_t nr, uint64_t now_ns)
+{
+	struct body *body;
+	int all = bodies->lacks_room; /* what is in the way of a large one is not known */
+
+	while ((all || store_is_short(bodies->store)) && (body = find_oldest(bodies, used, nr))) {
+		store_remove(bodies->store, &body->stored, now_ns);
+		free(body->segments);
+		*body = (struct body){.state = BODY_UNKNOWN};
+		bodies->moves++;
+	}
+	bodies->lacks_room = 0;
+}
+
+uint32_t bodies_moves(const struct bodies *bodies)
+{
+	return bodies->moves;
 }
 
 /* 1: there is no worker any more. */

@@ -3,8 +3,8 @@
 #define STOKE_CAPTURE_BODIES_H
 
 /*
- * The unwind tables of modules: each compiled once, by a worker, when somebody first asks for it,
- * and in the store from then on.
+ * The unwind tables of modules: each compiled by a worker when somebody first asks for it, and in
+ * the store for as long as there is room, or somebody has it mapped.
  */
 
 #include <stdint.h>
@@ -42,6 +42,14 @@ void bodies_begin(struct bodies *bodies, void (*tell)(void *arg, uint32_t module
  * are READY or BARE now. The number of modules that still wait. */
 size_t bodies_work(struct bodies *bodies, unsigned timeout_ms,
 	void (*tell)(void *arg, uint32_t module), void *arg);
+
+/* Is there little room left, or too little for one that waits? */
+int bodies_lack_room(const struct bodies *bodies);
+/* Tables give way, the longest unused first, but none whose module's byte in used[nr] is not 0:
+ * somebody has those mapped. They are made again when they are wanted. */
+void bodies_give_way(struct bodies *bodies, const uint8_t *used, size_t nr, uint64_t now_ns);
+/* Changes whenever a table has given up its place: whoever remembers one asks again. */
+uint32_t bodies_moves(const struct bodies *bodies);
 
 /* Of a READY one: where it is, and the bias of a mapping that begins at this offset of the file.
  * 0; -ENOENT: the mapping is of no code that the file speaks of. */

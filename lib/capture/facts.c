@@ -155,11 +155,11 @@ static int add_unwinding(struct stoke_recorder *recorder)
 	unwinder_counts(recorder->unwinder, &counts);
 	r = add_fact(recorder, "unwind",
 		"%llu files, %llu rows, %llu rules, %llu readings, %llu samples before the first "
-		"table, %llu before theirs, %llu finished later",
+		"table, %llu before theirs, %llu finished later, %llu tables gave way",
 		(unsigned long long)counts.store.files, (unsigned long long)counts.store.rows,
 		(unsigned long long)counts.store.rules, (unsigned long long)counts.readings,
 		(unsigned long long)counts.early, (unsigned long long)counts.pending,
-		(unsigned long long)counts.finished);
+		(unsigned long long)counts.finished, (unsigned long long)counts.store.given_way);
 	if (r >= 0 && (counts.store.refused || counts.publisher.refused))
 		r = add_fact(recorder, "warning",
 			"no room for the unwind tables of %llu files and %llu processes: their "

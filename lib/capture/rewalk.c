@@ -16,6 +16,7 @@
 /* What a process has mapped, as walks know it. */
 struct view {
 	uint64_t incarnation, version;
+	uint32_t moves; /* of tables, by then */
 	int settled; /* no table of it is missing */
 	struct stoke_mapping *mappings;
 	size_t nr, capacity;
@@ -109,12 +110,14 @@ static int look(struct rewalk *rewalk, const struct process *process)
 	int r;
 
 	if (view->settled && view->incarnation == process->incarnation &&
-		view->version == process->version)
+		view->version == process->version &&
+		view->moves == bodies_moves(rewalk->ground.bodies))
 		return 0;
 	view->nr = 0;
 	view->settled = 1;
 	view->incarnation = process->incarnation;
 	view->version = process->version;
+	view->moves = bodies_moves(rewalk->ground.bodies);
 	r = array_reserve(&view->mappings, &view->capacity, 0, process->nr_mappings);
 	if (r < 0)
 		return -ENOMEM;

@@ -115,6 +115,31 @@ int slices_generated(const struct slices *slices, uint32_t generation, uint64_t 
 	return mapping && mapping->kind == MAPPING_ANONYMOUS && mapping->end >= end;
 }
 
+uint32_t slices_modules(const struct slices *slices)
+{
+	uint32_t nr = 0;
+
+	for (size_t i = 0; i < slices->nr; i++) {
+		const struct slice_copy *slice = &slices->items[i];
+
+		for (size_t j = 0; j < slice->nr && !slice->left_ns; j++)
+			nr = slice->mappings[j].module >= nr ? slice->mappings[j].module + 1 : nr;
+	}
+	return nr;
+}
+
+void slices_mark(const struct slices *slices, uint8_t *used, uint32_t nr)
+{
+	for (size_t i = 0; i < slices->nr; i++) {
+		const struct slice_copy *slice = &slices->items[i];
+
+		for (size_t j = 0; j < slice->nr && !slice->left_ns; j++) {
+			if (slice->mappings[j].module < nr)
+				used[slice->mappings[j].module] = 1;
+		}
+	}
+}
+
 struct merged {
 	struct mapping *items;
 	size_t nr, capacity;

@@ -41,6 +41,11 @@ uint32_t slices_module(const struct slices *slices, uint32_t generation, uint64_
 int slices_generated(
 	const struct slices *slices, uint32_t generation, uint64_t start, uint64_t end);
 
+/* One more than the highest module that anybody has mapped now. */
+uint32_t slices_modules(const struct slices *slices);
+/* Makes the bytes of those 1, in used[nr]. */
+void slices_mark(const struct slices *slices, uint8_t *used, uint32_t nr);
+
 /*
  * Completes a reading by what was known: generated code that is not executable at this moment stays
  * (V8 takes that right away while it writes), unless something else lies there now. 1: it differs

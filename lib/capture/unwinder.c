@@ -451,6 +451,22 @@ static void module_settled(void *arg, uint32_t module)
 	}
 }
 
+/* Tables of files that no process has mapped any more. */
+static int give_way(struct unwinder *unwinder, uint64_t now_ns)
+{
+	_cleanup_free_ uint8_t *used = NULL;
+	uint32_t nr = slices_modules(&unwinder->slices);
+
+	if (!bodies_lack_room(unwinder->bodies))
+		return 0;
+	used = calloc(nr + 1u, 1);
+	if (!used)
+		return -ENOMEM;
+	slices_mark(&unwinder->slices, used, nr);
+	bodies_give_way(unwinder->bodies, used, nr, now_ns);
+	return 0;
+}
+
 int unwinder_work(struct unwinder *unwinder, uint64_t now_ns)
 {
 	int r = read_asked(unwinder, now_ns);
@@ -459,7 +475,7 @@ int unwinder_work(struct unwinder *unwinder, uint64_t now_ns)
 	look_around(unwinder);
 	ask_javavms(unwinder, now_ns);
 	slices_expire(&unwinder->slices, now_ns);
-	return r;
+	return r < 0 ? r : give_way(unwinder, now_ns);
 }
 
 int unwinder_settle(struct unwinder *unwinder, unsigned timeout_ms)

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -69,13 +70,30 @@ static int take_rows(void *arg, const struct unwind_row *items, size_t nr)
 	return unwind_table_add(arg, items, nr);
 }
 
+/* A file that is written to is half one and half another: of such nothing is believed. */
+static int unchanged(const struct elf_file *elf, const struct stat *before)
+{
+	struct stat now;
+
+	if (elf->fd < 0)
+		return 1;
+	return fstat(elf->fd, &now) == 0 && now.st_size == before->st_size &&
+	       now.st_mtim.tv_sec == before->st_mtim.tv_sec &&
+	       now.st_mtim.tv_nsec == before->st_mtim.tv_nsec &&
+	       now.st_ctim.tv_sec == before->st_ctim.tv_sec &&
+	       now.st_ctim.tv_nsec == before->st_ctim.tv_nsec;
+}
+
 static int compile_file(struct compiled *file)
 {
 	const struct unwind_taker taker = {take_rows, &file->table};
 	struct unwind_rows rows = {0};
+	struct stat before = {0};
 	struct elf_file *elf;
 	int r;
 
+	if (!file->image && fstat(file->fd, &before) < 0)
+		return -errno;
 	r = file->image ? elf_file_open_image(file->image, file->image_size, &elf)
 			: elf_file_open(file->fd, &elf);
 	if (r < 0)
@@ -84,6 +102,8 @@ static int compile_file(struct compiled *file)
 	r = keep_segments(file, elf);
 	if (r == 0)
 		r = ehframe_hand_over(elf, &taker, &rows);
+	if (r == 0 && !unchanged(elf, &before))
+		r = -ESTALE;
 	unwind_rows_done(&rows);
 	elf_file_close(elf);
 	return r;

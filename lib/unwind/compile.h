@@ -17,7 +17,8 @@ struct compiled {
 	uint8_t *image; /* owned */
 	size_t image_size;
 	int done; /* the rest is filled in; else the time was over before its turn */
-	int error; /* 0, or why there is no table: -ENOENT when the file tells nothing */
+	int error; /* 0, or why there is no table: -ENOENT when the file tells nothing, -ESTALE when
+		      it was written to meanwhile */
 	struct unwind_table table;
 	struct elf_segment *segments; /* executable ones */
 	size_t nr_segments;

@@ -1,22 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* publish.c: slices of one array, first fit. A walk takes some 50 us at most: a place that was left
- * a second ago is nobody's. */
+/* publish.c: slices of one array, and the space that leads to each. */
 #include "unwind/publish.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/cleanup.h"
-
-#define GRACE_NS 1000000000ull
-
-/* A piece of the array, in order of place: free, or left and not yet free. */
-struct hole {
-	uint32_t first, nr;
-	uint64_t free_ns; /* nobody's from then on */
-};
+#include "unwind/places.h"
 
 struct slice {
 	uint32_t pid; /* 0: free slot */
@@ -26,8 +16,7 @@ struct slice {
 
 struct publisher {
 	struct publisher_memory memory;
-	struct hole *holes;
-	size_t nr_holes, holes_capacity;
+	struct places places;
 	struct slice *slots; /* by pid, open addressing */
 	size_t nr_slots; /* a power of two */
 	uint32_t generation;
@@ -44,12 +33,10 @@ int publisher_new(const struct publisher_memory *memory, struct publisher **ret)
 	publisher->nr_slots = 64;
 	publisher->slots = calloc(publisher->nr_slots, sizeof(*publisher->slots));
 	if (!publisher->slots ||
-		array_reserve(&publisher->holes, &publisher->holes_capacity, 0, 1) < 0) {
+		places_init(&publisher->places, (uint32_t)memory->max_mappings) < 0) {
 		publisher_free(publisher);
 		return -ENOMEM;
 	}
-	publisher->holes[0] = (struct hole){.nr = (uint32_t)memory->max_mappings};
-	publisher->nr_holes = 1;
 	*ret = publisher;
 	return 0;
 }
@@ -58,7 +45,7 @@ void publisher_free(struct publisher *publisher)
 {
 	if (!publisher)
 		return;
-	free(publisher->holes);
+	places_done(&publisher->places);
 	free(publisher->slots);
 	free(publisher);
 }
@@ -110,72 +97,18 @@ static void forget(struct publisher *publisher, struct slice *slice)
 	publisher->slots[hole].pid = 0;
 }
 
-/* Holes that touch and are free become one. */
-static void join_holes(struct publisher *publisher, uint64_t now_ns)
-{
-	size_t kept = 0;
-
-	for (size_t i = 0; i < publisher->nr_holes; i++) {
-		struct hole hole = publisher->holes[i];
-		struct hole *last = kept ? &publisher->holes[kept - 1] : NULL;
-
-		if (last && last->first + last->nr == hole.first && last->free_ns <= now_ns &&
-			hole.free_ns <= now_ns)
-			last->nr += hole.nr;
-		else
-			publisher->holes[kept++] = hole;
-	}
-	publisher->nr_holes = kept;
-}
-
-static int take_hole(struct publisher *publisher, uint32_t nr, uint64_t now_ns, uint32_t *ret)
-{
-	join_holes(publisher, now_ns);
-	for (size_t i = 0; i < publisher->nr_holes; i++) {
-		struct hole *hole = &publisher->holes[i];
-
-		if (hole->nr < nr || hole->free_ns > now_ns)
-			continue;
-		*ret = hole->first;
-		hole->first += nr;
-		hole->nr -= nr;
-		if (!hole->nr) {
-			publisher->nr_holes--;
-			memmove(hole, hole + 1, (publisher->nr_holes - i) * sizeof(*hole));
-		}
-		return 0;
-	}
-	return -ENOSPC;
-}
-
-/* There is room: publisher_set() saw to it. */
-static void leave_hole(struct publisher *publisher, const struct hole *left)
-{
-	size_t i = publisher->nr_holes;
-
-	while (i > 0 && publisher->holes[i - 1].first > left->first)
-		i--;
-	memmove(&publisher->holes[i + 1], &publisher->holes[i],
-		(publisher->nr_holes - i) * sizeof(*left));
-	publisher->holes[i] = *left;
-	publisher->nr_holes++;
-}
-
 static void leave(struct publisher *publisher, const struct slice *slice, uint64_t free_ns)
 {
-	const struct hole hole = {.first = slice->first, .nr = slice->nr, .free_ns = free_ns};
-
 	/* References that outlive it lead to no generation. */
 	publisher->memory.mappings[slice->first].start = 0;
-	leave_hole(publisher, &hole);
+	places_leave(&publisher->places, slice->first, slice->nr, free_ns);
 	publisher->counts.mappings -= slice->nr - 1;
 }
 
 /* Whatever happens next, each slice can become a hole of its own. */
 static int reserve(struct publisher *publisher)
 {
-	int r = array_reserve(&publisher->holes, &publisher->holes_capacity, publisher->nr_holes,
-		publisher->counts.spaces + 2);
+	int r = places_reserve(&publisher->places, publisher->counts.spaces + 2);
 
 	if (r == 0 && publisher->counts.spaces >= publisher->nr_slots / 2)
 		r = grow(publisher);
@@ -204,7 +137,7 @@ int publisher_set(struct publisher *publisher, uint32_t pid, uint64_t memory,
 	if (r < 0)
 		return r;
 	if (nr > STOKE_MAX_SPACE_ENTRIES ||
-		take_hole(publisher, slice.nr, now_ns, &slice.first) < 0) {
+		places_take(&publisher->places, slice.nr, now_ns, &slice.first) < 0) {
 		publisher->counts.refused++;
 		return -ENOSPC;
 	}
@@ -222,7 +155,7 @@ int publisher_set(struct publisher *publisher, uint32_t pid, uint64_t memory,
 		return r == -E2BIG ? -ENOSPC : r;
 	}
 	if (slot->pid)
-		leave(publisher, slot, now_ns + GRACE_NS);
+		leave(publisher, slot, now_ns + PLACES_GRACE_NS);
 	else
 		publisher->counts.spaces++;
 	*slot = slice;
@@ -238,7 +171,7 @@ void publisher_drop(struct publisher *publisher, uint32_t pid, uint64_t now_ns)
 		return;
 	/* If it cannot be taken out, its generation still ends here. */
 	(void)publisher->memory.set(publisher->memory.arg, pid, NULL);
-	leave(publisher, slot, now_ns + GRACE_NS);
+	leave(publisher, slot, now_ns + PLACES_GRACE_NS);
 	forget(publisher, slot);
 	publisher->counts.spaces--;
 }

@@ -140,7 +140,7 @@ static void store_program(void)
 	struct unwind_table table = {0};
 
 	cr_assert(eq(int, unwind_table_add(&table, rows.items, rows.nr), 0));
-	cr_assert(eq(int, store_add(made.store, &table, &made.program), 0));
+	cr_assert(eq(int, store_add(made.store, &table, 1, &made.program), 0));
 	unwind_table_done(&table);
 }
 
@@ -151,7 +151,7 @@ static void store_library(void)
 	struct unwind_table table = {0};
 
 	cr_assert(eq(int, unwind_table_add(&table, rows.items, rows.nr), 0));
-	cr_assert(eq(int, store_add(made.store, &table, &made.library), 0));
+	cr_assert(eq(int, store_add(made.store, &table, 1, &made.library), 0));
 	unwind_table_done(&table);
 }
 

@@ -160,7 +160,7 @@ Test(bodies, for_which_there_is_no_room_are_bare_and_counted)
 	for (size_t i = 0; i < nr; i++)
 		bare += bodies_want(bodies, modules[i]) == BODY_BARE;
 	store_counts(store, &counts);
-	cr_assert(ge(sz, bare, nr - 1));
+	cr_assert(ge(sz, bare, nr - 1), "%zu of %zu", bare, nr);
 	cr_assert(gt(u64, counts.refused, 0));
 }
 
@@ -190,4 +190,63 @@ Test(bodies, know_where_a_mapping_of_theirs_lies)
 		checked++;
 	}
 	cr_assert(gt(int, checked, 2));
+}
+
+/* The modules that are READY, as bytes. */
+static size_t ready(const uint32_t *modules, size_t nr, uint8_t *ret)
+{
+	size_t found = 0;
+
+	memset(ret, 0, 256);
+	for (size_t i = 0; i < nr; i++) {
+		if (modules[i] < 256 && bodies_want(bodies, modules[i]) == BODY_READY) {
+			ret[modules[i]] = 1;
+			found++;
+		}
+	}
+	return found;
+}
+
+Test(bodies, that_nobody_has_mapped_give_way_and_are_made_again)
+{
+	uint32_t modules[64], moves;
+	struct store_counts counts;
+	uint8_t used[256];
+	size_t nr, found, pages;
+
+	begin(MAX_PAGES);
+	nr = want_all(modules, ARRAY_SIZE(modules));
+	finish();
+	found = ready(modules, nr, used);
+	cr_assert(gt(sz, found, 2));
+	store_counts(store, &counts);
+	pages = counts.pages;
+	cr_assert(not(bodies_lack_room(bodies)));
+	bodies_give_way(bodies, NULL, 0, host_now_ns());
+	cr_assert(eq(sz, ready(modules, nr, used), found), "there is room");
+	teardown();
+	memory.nr_shards = nr_told = 0;
+
+	/* The same with little room. */
+	begin(pages + pages / 16);
+	nr = want_all(modules, ARRAY_SIZE(modules));
+	finish();
+	cr_assert(eq(sz, ready(modules, nr, used), found));
+	cr_assert(bodies_lack_room(bodies));
+	moves = bodies_moves(bodies);
+	bodies_give_way(bodies, used, sizeof(used), host_now_ns());
+	store_counts(store, &counts);
+	cr_assert(eq(u64, counts.given_way, 0), "all are in use");
+	cr_assert(eq(u32, bodies_moves(bodies), moves));
+	bodies_give_way(bodies, NULL, 0, host_now_ns());
+	store_counts(store, &counts);
+	cr_assert(gt(u64, counts.given_way, 0));
+	cr_assert(lt(u64, counts.files, found));
+	cr_assert(ne(u32, bodies_moves(bodies), moves));
+	cr_assert(not(bodies_lack_room(bodies)));
+	(void)ready(modules, nr, used); /* asks for those that are gone */
+	while (ready(modules, nr, used) < found)
+		(void)bodies_work(bodies, 100, tell, NULL);
+	store_counts(store, &counts);
+	cr_assert(eq(u64, counts.refused, 0), "it only took until their place was free");
 }

@@ -92,3 +92,23 @@ Test(slices, see_when_nothing_has_changed)
 	slice_copy_done(&other);
 	slices_done(&slices);
 }
+
+Test(slices, mark_what_somebody_has_mapped_now)
+{
+	const struct mapping first[] = {file(0x1000, 0x2000, 3), generated(0x5000, 0x6000)};
+	const struct mapping second[] = {file(0x1000, 0x2000, 4), file(0x3000, 0x4000, 9)};
+	struct slices slices = {0};
+	struct slice_copy a = slice_of(7, first, 2), b = slice_of(9, second, 2);
+	uint8_t used[10] = {0};
+
+	cr_assert(eq(u32, slices_modules(&slices), 0));
+	cr_assert(eq(int, slices_add(&slices, &a), 0));
+	cr_assert(eq(int, slices_add(&slices, &b), 0));
+	cr_assert(eq(u32, slices_modules(&slices), 10));
+	slices_leave(&slices, 7, SECOND);
+	slices_mark(&slices, used, 10);
+	cr_assert(used[4] && used[9] && !used[3]);
+	slices_leave(&slices, 9, SECOND);
+	cr_assert(eq(u32, slices_modules(&slices), 0));
+	slices_done(&slices);
+}

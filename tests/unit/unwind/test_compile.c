@@ -3,12 +3,25 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
 #include <sys/eventfd.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "unit/test.h"
 
 TestSuite(compile, .fini = check_leaks);
+
+#define MAX_BYTES ((size_t)8 << 20)
+
+struct disturbed {
+	int fd;
+	const uint8_t *bytes;
+	size_t size;
+	atomic_int over;
+};
 
 static void add(struct compile *compile, const char *path, uint32_t module)
 {
@@ -70,4 +83,47 @@ Test(compile, knows_addresses_from_the_page_on_where_a_segment_begins)
 	cr_assert(eq(int, segments_address(segments, 2, 0x3008, &address), 0));
 	cr_assert(eq(u64, address, 0x3008));
 	cr_assert(eq(int, segments_address(segments, 2, 0x2000, &address), -ENOENT));
+}
+
+/* Cuts a file and makes it whole again, without a pause. */
+static void *disturb(void *arg)
+{
+	struct disturbed *disturbed = arg;
+
+	while (!atomic_load(&disturbed->over)) {
+		if (ftruncate(disturbed->fd, (off_t)(disturbed->size / 2)) < 0 ||
+			pwrite(disturbed->fd, disturbed->bytes, disturbed->size, 0) < 0)
+			break;
+	}
+	return NULL;
+}
+
+Test(compile, makes_no_table_of_a_file_that_is_written_to_meanwhile)
+{
+	struct disturbed disturbed = {.fd = memfd_create("changes", MFD_CLOEXEC)};
+	int source = open("/proc/self/exe", O_RDONLY | O_CLOEXEC), stale = 0;
+	_cleanup_free_ uint8_t *bytes = malloc(MAX_BYTES);
+	struct compile *compile;
+	ssize_t n = read(source, bytes, MAX_BYTES);
+	pthread_t thread;
+
+	cr_assert(n > 4096 && disturbed.fd >= 0);
+	disturbed.bytes = bytes;
+	disturbed.size = (size_t)n;
+	cr_assert(write(disturbed.fd, bytes, disturbed.size) == n);
+	cr_assert(eq(int, pthread_create(&thread, NULL, disturb, &disturbed), 0));
+	/* Whatever it meets, it comes to an end. */
+	for (int tries = 0; tries < 100000 && stale < 3; tries++) {
+		cr_assert(eq(int, compile_new(&compile), 0));
+		compile->files[0].fd = dup(disturbed.fd);
+		compile->nr = 1;
+		compile_job(compile);
+		stale += compile->files[0].error == -ESTALE;
+		compile_free(compile);
+	}
+	atomic_store(&disturbed.over, 1);
+	cr_assert(eq(int, pthread_join(thread, NULL), 0));
+	cr_assert(eq(int, stale, 3));
+	(void)close(source);
+	(void)close(disturbed.fd);
 }

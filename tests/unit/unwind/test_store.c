@@ -8,7 +8,7 @@
 
 TestSuite(store, .fini = check_leaks);
 
-#define MAX_PAGES 64
+#define MAX_PAGES 1024
 
 static struct {
 	struct stoke_rule rules[64];
@@ -105,8 +105,8 @@ Test(store, keeps_files_apart_that_share_their_rules)
 	struct stored first, second;
 	struct store_counts counts;
 
-	cr_assert(eq(int, store_add(store, &a, &first), 0));
-	cr_assert(eq(int, store_add(store, &b, &second), 0));
+	cr_assert(eq(int, store_add(store, &a, 1, &first), 0));
+	cr_assert(eq(int, store_add(store, &b, 1, &second), 0));
 	expect_stored(&first, 0x1000, 900, 8);
 	expect_stored(&second, 0x400800, 600, 16);
 	/* Beyond its own pages a file sees none of its neighbour's. */
@@ -131,15 +131,20 @@ Test(store, starts_a_new_shard_where_a_page_would_not_fit)
 	for (int i = 0; i < 2 * (int)(STOKE_SHARD_ROWS / 65536); i++) {
 		struct unwind_table table = table_of(0x1000, 256, 8);
 
-		for (size_t page = 0; page < table.nr_pages; page++)
-			table.pages[page].nr = 0;
 		free(table.rows);
-		table.nr_rows = 40001;
+		table.nr_rows = 40010;
 		table.rows = calloc(table.nr_rows, sizeof(*table.rows));
-		table.pages[0] = (struct stoke_page){.first = 0, .nr = 40001};
-		cr_assert(eq(int, store_add(store, &table, &stored), 0));
-		cr_assert(eq(u32, kernel.pages[stored.first].first >> STOKE_SHARD_BITS,
-			(kernel.pages[stored.first].first + 40000) >> STOKE_SHARD_BITS));
+		free(table.pages);
+		table.nr_pages = 10;
+		table.pages = calloc(table.nr_pages, sizeof(*table.pages));
+		for (uint32_t page = 0; page < 10; page++)
+			table.pages[page] = (struct stoke_page){page * 4001, 4001};
+		cr_assert(eq(int, store_add(store, &table, 1, &stored), 0));
+		for (uint32_t page = stored.first; page < stored.first + 10; page++)
+			cr_assert(eq(u32, kernel.pages[page].first >> STOKE_SHARD_BITS,
+				(kernel.pages[page].first + 4000) >> STOKE_SHARD_BITS));
+		cr_assert(le(u32, kernel.pages[stored.first + 9].first + 4001,
+			stored.first_row + stored.nr_rows));
 		unwind_table_done(&table);
 	}
 	store_counts(store, &counts);
@@ -147,7 +152,7 @@ Test(store, starts_a_new_shard_where_a_page_would_not_fit)
 	done(store);
 }
 
-Test(store, refuses_what_finds_no_room_and_counts_it)
+Test(store, refuses_what_finds_no_room)
 {
 	struct store *store = make(5, 8, 1);
 	struct unwind_table small = table_of(0x1000, 300, 8), wide = table_of(0x1000, 2000, 8),
@@ -155,17 +160,50 @@ Test(store, refuses_what_finds_no_room_and_counts_it)
 	struct stored stored;
 	struct store_counts counts;
 
-	cr_assert(eq(int, store_add(store, &small, &stored), 0));
-	cr_assert(eq(int, store_add(store, &wide, &stored), -ENOSPC)); /* pages */
-	cr_assert(eq(int, store_add(store, &odd, &stored), -ENOSPC)); /* rules */
+	cr_assert(eq(int, store_add(store, &small, 1, &stored), 0));
+	cr_assert(eq(int, store_add(store, &wide, 1, &stored), -ENOSPC)); /* pages */
+	cr_assert(eq(int, store_add(store, &odd, 1, &stored), -ENOSPC)); /* rules */
 	store_counts(store, &counts);
-	cr_assert(eq(u64, counts.refused, 2));
+	cr_assert(eq(u64, counts.refused, 0), "whether that is the end others know");
 	cr_assert(eq(u64, counts.files, 1));
 	/* What was there before still holds, and there is room for what fits. */
-	cr_assert(eq(int, store_add(store, &small, &stored), 0));
+	cr_assert(eq(int, store_add(store, &small, 1, &stored), 0));
 	expect_stored(&stored, 0x1000, 300, 8);
 	unwind_table_done(&small);
 	unwind_table_done(&wide);
 	unwind_table_done(&odd);
+	done(store);
+}
+
+Test(store, gives_the_place_of_what_was_removed_to_others_late)
+{
+	struct store *store = make(64, 8, 1);
+	struct unwind_table old = table_of(0x1000, 1500, 8), small = table_of(0x1000, 300, 8),
+			    other = table_of(0x1000, 1500, 16);
+	struct stored first, second, third;
+	struct store_counts counts;
+	const uint64_t grace_ns = 1000000000;
+
+	cr_assert(eq(int, store_add(store, &old, 1, &first), 0));
+	cr_assert(not(store_is_short(store)));
+	cr_assert(eq(int, store_add(store, &small, 1, &second), 0));
+	cr_assert(store_is_short(store));
+	store_remove(store, &first, 5);
+	expect_stored(&first, 0x1000, 1500, 8); /* for walks that are in it */
+	cr_assert(eq(int, store_add(store, &other, 5 + grace_ns - 1, &third), -ENOSPC));
+	expect_stored(&first, 0x1000, 1500, 8);
+	cr_assert(eq(int, store_add(store, &other, 5 + grace_ns, &third), 0));
+	cr_assert(eq(u32, third.first, first.first));
+	cr_assert(eq(u32, third.first_row, first.first_row));
+	expect_stored(&third, 0x1000, 1500, 16);
+	expect_stored(&second, 0x1000, 300, 8);
+	store_refuse(store);
+	store_counts(store, &counts);
+	cr_assert(eq(u64, counts.files, 2));
+	cr_assert(eq(u64, counts.given_way, 1));
+	cr_assert(eq(u64, counts.refused, 1));
+	unwind_table_done(&old);
+	unwind_table_done(&small);
+	unwind_table_done(&other);
 	done(store);
 }
