@@ -2,13 +2,15 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """unwinding.py [SECTION]...: how stacks without frame pointers come out, and what that costs.
 
-Run by hand, as root, on a quiet machine; nothing here is asserted. Sections: peers, tables, cold; all by default.
+Run by hand, as root, on a quiet machine; nothing here is asserted. Sections: peers, slowdown, tables, cold; all by
+default. peers takes the titles it is given as further arguments' beginnings (nginx, java, ...), else all.
 	STOKE                 the program to measure (an optimised build)
 	STOKE_WORKLOADS       tests/workload of the build;  STOKE_ROWS: tests/unwind/rows of it
 	PEER_PROFILE          libbpf-tools' profile; perf and bpftrace from PATH
 A stack is whole when one of its outermost user frames is by its name where programs or threads begin; with
 libc6-dbg every tool can name those.
 """
+import contextlib
 import os
 import re
 import shutil
@@ -25,6 +27,7 @@ WORKLOADS = Path(os.environ.get("STOKE_WORKLOADS", "build/tests/workload")).reso
 ROWS = os.path.abspath(os.environ.get("STOKE_ROWS", "build/tests/unwind/rows"))
 PROFILE = os.environ.get("PEER_PROFILE") or shutil.which("profile")
 HZ, SECONDS = 499, 4
+LIFE = 900  # longer than all tools take: one that has ended gives its last ones nothing
 STARTS = re.compile(r"_start$|__libc_start_(main|call_main)|start_thread$|_*clone3?$|\[(thread|program) start\]")
 WORK = HERE.parent / "workload"
 FILES = ["/lib/x86_64-linux-gnu/libc.so.6", "/usr/bin/python3", "/usr/bin/node", "/usr/lib/chromium/chromium",
@@ -32,14 +35,107 @@ FILES = ["/lib/x86_64-linux-gnu/libc.so.6", "/usr/bin/python3", "/usr/bin/node",
     "/usr/lib/x86_64-linux-gnu/libcrypto.so.3"]
 
 
-def targets():
-    yield "C, 30 deep, signals, qsort", [WORKLOADS / "frames", 60, 30]
-    yield "C, 900 deep", [WORKLOADS / "frames", 60, 900]
-    yield "python3", ["/usr/bin/python3", WORK / "work.py", 60]
-    for name, command in (("node", ["node", WORK / "work.js", 60]),
-            ("openssl speed", ["openssl", "speed", "-seconds", 60, "sha256"]), ("xz -9", ["xz", "-9", "-c", "/dev/zero"])):
+def programs():
+    yield "C, 30 deep, signals, qsort", [WORKLOADS / "frames", LIFE, 30]
+    yield "C, 900 deep", [WORKLOADS / "frames", LIFE, 900]
+    yield "python3", ["/usr/bin/python3", WORK / "work.py", LIFE]
+    for name, command in (("node", ["node", WORK / "work.js", LIFE]),
+            ("openssl speed", ["openssl", "speed", "-seconds", LIFE, "sha256"]), ("xz -9", ["xz", "-9", "-c", "/dev/zero"])):
         if shutil.which(command[0]):
             yield name, command
+
+
+class Who:
+    """A process, or threads of one, in the words of each tool."""
+
+    def __init__(self, pid, tids=()):
+        several = ",".join(map(str, tids))
+        self.words = {
+            "pid": f"-t {several}" if tids else f"-p {pid}",
+            "profile": f"-L {several}" if tids else f"-p {pid}",
+            "filter": " || ".join(f"tid == {t}" for t in tids) or f"pid == {pid}",
+        }
+
+
+@contextlib.contextmanager
+def running(*command, **more):
+    process = subprocess.Popen(list(map(str, command)), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        start_new_session=True, **more)
+    try:
+        yield process.pid
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
+def children(pid):
+    return [int(c) for c in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+@contextlib.contextmanager
+def one_program(command):
+    with running(*command) as pid:
+        time.sleep(1.5)
+        yield Who(pid)
+
+
+@contextlib.contextmanager
+def nginx_server(folder, port=18080):
+    Path(folder, "page.txt").write_text("".join(f"line {i * i}\n" for i in range(4000)))
+    Path(folder, "conf").write_text(f"""daemon off; worker_processes 1; user root; pid {folder}/pid; error_log {folder}/log;
+        events {{ worker_connections 64; }}
+        http {{ access_log off; gzip on; gzip_types text/plain; default_type text/plain;
+            server {{ listen 127.0.0.1:{port}; root {folder}; }} }}""")
+    with running("nginx", "-c", f"{folder}/conf") as master:
+        time.sleep(1)
+        yield children(master)[0], ["ab", "-q", "-c", "2", "-H", "Accept-Encoding: gzip", f"http://127.0.0.1:{port}/page.txt"]
+
+
+@contextlib.contextmanager
+def nginx():
+    with tempfile.TemporaryDirectory() as folder, nginx_server(folder) as (worker, load):
+        with running(*load[:1], "-t", LIFE, "-n", "10000000", *load[1:]):
+            time.sleep(1)
+            yield Who(worker)
+
+
+@contextlib.contextmanager
+def postgres():
+    binaries = max(Path("/usr/lib/postgresql").glob("*/bin"))
+    user = ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"]
+    with tempfile.TemporaryDirectory() as folder:
+        shutil.chown(folder, "postgres")
+        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "cwd": "/", "check": True}
+        subprocess.run([*user, f"{binaries}/initdb", "-D", f"{folder}/data", "--no-sync"], **quiet)
+        with running(*user, f"{binaries}/postgres", "-D", f"{folder}/data", "-k", folder, "-p", "15432", "-h", "",
+                cwd="/") as master:
+            time.sleep(3)
+            there = ["-h", folder, "-p", "15432", "-U", "postgres"]
+            subprocess.run(["pgbench", *there, "-i", "-q", "-s", "1", "postgres"], **quiet)
+            with running("pgbench", *there, "-c", "2", "-T", LIFE, "-S", "postgres"):
+                time.sleep(2)
+                yield Who(next(c for c in children(master) if b"local" in Path(f"/proc/{c}/cmdline").read_bytes()))
+
+
+@contextlib.contextmanager
+def java():
+    """The threads of the VM itself: garbage collector and compilers."""
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run(["javac", "-d", folder, HERE / "Native.java"], check=True)
+        with running("java", "-XX:+UseParallelGC", "-XX:ParallelGCThreads=2", "-Xmx96m", "-cp", folder, "Native", LIFE) as pid:
+            time.sleep(4)
+            names = {int(t.name): (t / "comm").read_text() for t in Path(f"/proc/{pid}/task").iterdir()}
+            yield Who(pid, [t for t, name in names.items() if re.match(r"GC Thread|C[12] Comp|VM Thread", name)])
+
+
+def targets():
+    for title, command in programs():
+        yield title, lambda command=command: one_program(command)
+    for title, start, need in (("nginx, gzip, 2 clients", nginx, "nginx"), ("postgres, pgbench -S -c 2, a backend", postgres,
+            "pgbench"), ("java 17: GC and compiler threads", java, "javac")):
+        if shutil.which(need):
+            yield title, start
 
 
 def table(head, rows):
@@ -69,26 +165,37 @@ def of_bpftrace(text):
 
 
 def tools():
-    yield "stoke", [STOKE, "record", "-p", "{pid}", "-F", HZ, "-d", SECONDS, "-o", "out.folded", "-o", "out.pb.gz",
+    yield "stoke", [STOKE, "record", "{pid}", "-F", HZ, "-d", SECONDS, "-o", "out.folded", "-o", "out.pb.gz",
         "-q"], None, "out.folded", "out.pb.gz", of_folded
     if PROFILE:
-        yield "libbpf-tools profile", [PROFILE, "-F", HZ, "-f", "-p", "{pid}", SECONDS], None, "stdout", "stdout", of_folded
+        yield "libbpf-tools profile", [PROFILE, "-F", HZ, "-f", "{profile}", SECONDS], None, "stdout", "stdout", of_folded
     if shutil.which("bpftrace"):
-        yield "bpftrace", ["bpftrace", "-e", f"profile:hz:{HZ} /pid == {{pid}}/ {{{{ @[ustack] = count(); }}}} "
+        yield "bpftrace", ["bpftrace", "-e", f"profile:hz:{HZ} /{{filter}}/ {{{{ @[ustack] = count(); }}}} "
             f"interval:s:{SECONDS} {{{{ exit(); }}}}"], None, "stdout", "stdout", of_bpftrace
     for kind in ("fp", "dwarf") if shutil.which("perf") else ():
-        yield f"perf {kind}", ["perf", "record", "-F", HZ, "--call-graph", kind, "-p", "{pid}", "-o", "perf.data", "--",
-            "sleep", SECONDS], ["perf", "script", "-i", "perf.data", "--max-stack", "1024", "-F", "comm,ip,sym,dso"], \
+        yield f"perf {kind}", ["perf", "record", "-F", HZ, "--call-graph", kind, "{pid}", "-o", "perf.data", "--",
+            "sleep", SECONDS], ["perf", "script", "-i", "perf.data", "--max-stack", "1024", "--no-inline", "-F",
+            "comm,ip,sym,dso"], \
             "script", "perf.data", of_script
 
 
-def one(tool, pid):
+def filled(command, who):
+    for word in command:
+        text = str(word).format(**who.words) if "{" in str(word) else str(word)
+        yield from text.split() if str(word) in ("{pid}", "{profile}") else [text]
+
+
+def one(tool, who):
     name, command, then, output, recorded, read = tool
     with tempfile.TemporaryDirectory() as folder:
         before = os.times()
         with open(f"{folder}/stdout", "wb") as out:
-            subprocess.run([str(a).format(pid=pid) for a in command], cwd=folder, stdout=out,
-                stderr=subprocess.DEVNULL, timeout=90)
+            try:
+                ended = subprocess.run(list(filled(command, who)), cwd=folder, stdout=out, stderr=subprocess.PIPE, timeout=90)
+            except subprocess.TimeoutExpired:
+                return [name, "cut off after 90 s", "-", "-", "-", "-"]
+        if not Path(folder, recorded).exists() or not Path(folder, recorded).stat().st_size:
+            return [name, f"failed: {(ended.stderr or b'').decode(errors='replace').strip()[-100:]}", "-", "-", "-", "-"]
         if then:
             with open(f"{folder}/script", "wb") as out:
                 try:
@@ -107,16 +214,70 @@ def one(tool, pid):
 
 
 def peers():
-    for title, command in targets():
-        process = subprocess.Popen(list(map(str, command)), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        try:
-            time.sleep(1.5)
-            print(f"**{title}**, {HZ} Hz, {SECONDS} s\n")
+    wanted = [a for a in sys.argv[1:] if a not in SECTIONS]
+    for title, start in targets():
+        if wanted and not title.startswith(tuple(wanted)):
+            continue
+        with start() as who:
+            print(f"**{title}**, {HZ} Hz, {SECONDS} s, load {os.getloadavg()[0]:.1f}\n")
             table(["tool", "user stacks", "whole", "frames a stack", "CPU s", "bytes recorded"],
-                [one(tool, process.pid) for tool in tools()])
-        finally:
-            process.send_signal(signal.SIGKILL)
-            process.wait()
+                [one(tool, who) for tool in tools()])
+
+
+def cpu_of(pid):
+    fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def python_job(_):
+    """CPU seconds of a fixed piece of work, once a profiler has had time to come."""
+    work = ("import time, json, os\nprint(flush=True)\ninput()\nbegun = time.process_time()\n"
+        "for i in range(60): json.loads(json.dumps([{'k': j, 'v': str(j)} for j in range(3000)]))\n"
+        "print(time.process_time() - begun, flush=True)\ninput()")
+    process = subprocess.Popen(["/usr/bin/python3", "-c", work], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    process.stdout.readline()
+
+    def job():
+        process.stdin.write("\n")
+        process.stdin.flush()
+        return float(process.stdout.readline())
+
+    return process.pid, job, process.kill
+
+
+def nginx_job(server):
+    worker, load = server
+
+    def job():
+        before = cpu_of(worker)
+        subprocess.run([*load[:1], "-n", "1500", *load[1:]], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
+        return cpu_of(worker) - before
+
+    return worker, job, lambda: None
+
+
+def slowdown(rounds=5, hz=999):
+    """CPU seconds of a fixed job while each tool samples it, against those without one, in turn."""
+    with tempfile.TemporaryDirectory() as folder, nginx_server(folder) as server:
+        for title, make in (("python3, json", python_job), ("nginx, 1,500 pages", nginx_job)):
+            took = {}
+            for _ in range(rounds):
+                for name, command, *_ in [("no profiler", None), *tools()]:
+                    pid, job, end = make(server)
+                    with tempfile.TemporaryDirectory() as place, contextlib.ExitStack() as stack:
+                        if command:
+                            words = [w.replace(f"hz:{HZ} ", f"hz:{hz} ").replace(f"interval:s:{SECONDS}", "interval:s:60")
+                                for w in filled(command, Who(pid))]
+                            words = [str(hz) if w == str(HZ) else "60" if w == str(SECONDS) else w for w in words]
+                            stack.enter_context(running(*words, cwd=place))
+                            time.sleep(4 if name == "bpftrace" else 2)
+                        took.setdefault(name, []).append(job())
+                    end()
+            print(f"**{title}**: CPU seconds of the job at {hz} Hz, {rounds} rounds in turn, load {os.getloadavg()[0]:.1f}\n")
+            none = took["no profiler"]
+            table(["tool", "median s", "of those without", "best s", "of the best without"],
+                [[name, f"{sorted(t)[rounds // 2]:.3f}", f"{sorted(t)[rounds // 2] / sorted(none)[rounds // 2]:.3f}",
+                    f"{min(t):.3f}", f"{min(t) / min(none):.3f}"] for name, t in took.items()])
 
 
 def tables():
@@ -149,8 +310,8 @@ def cold():
             f"{total - broken} of {total} stacks whole, file written {took:.2f} s after stoke was started\n")
 
 
-SECTIONS = {"tables": tables, "cold": cold, "peers": peers}
+SECTIONS = {"tables": tables, "cold": cold, "peers": peers, "slowdown": slowdown}
 
 if __name__ == "__main__":
-    for name in sys.argv[1:] or SECTIONS:
+    for name in [a for a in sys.argv[1:] if a in SECTIONS] or SECTIONS:
         SECTIONS[name]()
