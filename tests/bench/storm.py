@@ -58,7 +58,8 @@ def entries(pid):
         text = info.read_text()
         map_id = re.search(r"map_id:\s+(\d+)", text)
         if map_id and re.search(r"map_type:\s+1$", text, re.M):
-            shown = subprocess.run(["bpftool", "-j", "map", "dump", "id", map_id[1]], capture_output=True, text=True).stdout
+            shown = subprocess.run(["bpftool", "-j", "map", "dump", "id", map_id[1]], capture_output=True,
+                text=True).stdout
             name = json.loads(subprocess.run(["bpftool", "-j", "map", "show", "id", map_id[1]],
                 capture_output=True, text=True).stdout or "{}").get("name")
             found[name] = len(json.loads(shown or "[]"))
@@ -164,7 +165,7 @@ def main():
     rows = []
     tools = [("stoke", [STOKE, "record", "-a", "-F", "999", "-d", "600", "-o", "x.pb.gz"], [], of_pprof)]
     if shutil.which("perf"):
-        tools.append(("perf record -a -g", ["perf", "record", "-a", "-g", "-F", "999", "-o", "perf.data"],
+        tools.append(("perf record -a -g", ["perf", "record", "-B", "-a", "-g", "-F", "999", "-o", "perf.data"],
             [["perf", "script", "-i", "perf.data", "-F", "comm,pid,ip,sym,dso"]], of_script))
     if shutil.which("bpftrace"):
         tools.append(("bpftrace", ["bpftrace", "-e", "profile:hz:999 { @[ustack, comm, pid] = count(); }"], [], of_bpftrace))
