@@ -3,7 +3,7 @@
 """unwinding.py [SECTION]...: how stacks without frame pointers come out, and what that costs.
 
 Run by hand, as root, on a quiet machine; nothing here is asserted. Sections: peers, slowdown, tables, cold; all by
-default. peers takes the titles it is given as further arguments' beginnings (nginx, java, ...), else all.
+default. peers and slowdown take further words (nginx, java, ...): only programs whose titles begin so.
 	STOKE                 the program to measure (an optimised build)
 	STOKE_WORKLOADS       tests/workload of the build;  STOKE_ROWS: tests/unwind/rows of it
 	PEER_PROFILE          libbpf-tools' profile; perf and bpftrace from PATH
@@ -232,7 +232,7 @@ def cpu_of(pid):
 def python_job(_):
     """CPU seconds of a fixed piece of work, once a profiler has had time to come."""
     work = ("import time, json, os\nprint(flush=True)\ninput()\nbegun = time.process_time()\n"
-        "for i in range(60): json.loads(json.dumps([{'k': j, 'v': str(j)} for j in range(3000)]))\n"
+        "for i in range(600): json.loads(json.dumps([{'k': j, 'v': str(j)} for j in range(3000)]))\n"
         "print(time.process_time() - begun, flush=True)\ninput()")
     process = subprocess.Popen(["/usr/bin/python3", "-c", work], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     process.stdout.readline()
@@ -250,17 +250,20 @@ def nginx_job(server):
 
     def job():
         before = cpu_of(worker)
-        subprocess.run([*load[:1], "-n", "1500", *load[1:]], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
+        subprocess.run([*load[:1], "-n", "12000", *load[1:]], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
         return cpu_of(worker) - before
 
     return worker, job, lambda: None
 
 
-def slowdown(rounds=5, hz=999):
+def slowdown(rounds=3, hz=999):
     """CPU seconds of a fixed job while each tool samples it, against those without one, in turn."""
+    wanted = [a for a in sys.argv[1:] if a not in SECTIONS]
     with tempfile.TemporaryDirectory() as folder, nginx_server(folder) as server:
-        for title, make in (("python3, json", python_job), ("nginx, 1,500 pages", nginx_job)):
+        for title, make in (("python3, json", python_job), ("nginx, 12,000 pages", nginx_job)):
             took = {}
+            if wanted and not title.startswith(tuple(wanted)):
+                continue
             for _ in range(rounds):
                 for name, command, *_ in [("no profiler", None), *tools()]:
                     pid, job, end = make(server)
