@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Upgrade MILLISECONDS: the same work on any JDK from 17 on, of which one part is other code since 19
+// Upgrade MILLISECONDS: the same work on any JDK from 8 on, of which one part is other code since 19
 // (Double.toString, JDK-4511638) and one since 18 (reflection, JEP 416). Prints "ready" once warm; at the
 // end it has the JVM write its perf map and says CPU nanoseconds a round of each part.
 import java.lang.management.ManagementFactory;
@@ -78,9 +78,14 @@ public class Upgrade {
         return sum;
     }
 
+    // Of a JDK that can; it is those who want maps that mind.
     static void writeMap() throws Exception {
-        ManagementFactory.getPlatformMBeanServer().invoke(new ObjectName("com.sun.management:type=DiagnosticCommand"),
-            "compilerPerfmap", new Object[] {null}, new String[] {String[].class.getName()});
+        try {
+            ManagementFactory.getPlatformMBeanServer().invoke(new ObjectName("com.sun.management:type=DiagnosticCommand"),
+                "compilerPerfmap", new Object[] {null}, new String[] {String[].class.getName()});
+        } catch (javax.management.ReflectionException before17) {
+            return;
+        }
     }
 
     // Until so much CPU time is used, so that a busy machine gives as many samples as an idle one.
