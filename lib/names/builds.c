@@ -93,7 +93,23 @@ static size_t bpf_tag(const struct rule *rule, const struct part *name, size_t a
 	return !at && end - word == 16 && (ends_at(name, end) || byte_at(name, end, '_')) ? end : 0;
 }
 
+size_t rule_renames(const struct rule *rule, const struct part *name, size_t at, struct part *ret)
+{
+	size_t end = behind_word(rule, at);
+
+	*ret = part_of(rule->with);
+	return !at && ends_at(name, end) ? end : 0;
+}
+
 const struct rule build_rules[] = {
+	/* What a libc without symbols is seen to begin with. */
+	{"start_thread", rule_renames, "[thread start]"},
+	{"__clone3", rule_renames, "[thread start]"},
+	{"clone3", rule_renames, "[thread start]"},
+	{"__libc_start_call_main", rule_renames, "[program start]"},
+	{"__libc_start_main_impl", rule_renames, "[program start]"},
+	{"__libc_start_main", rule_renames, "[program start]"},
+	{"_start", rule_renames, "[program start]"},
 	{" [clone ", clone_mark, "]"},
 	{" (.", clone_mark, ")"},
 	{"[abi:", abi_tag, NULL},

@@ -7,6 +7,8 @@
 #include "base/cleanup.h"
 #include "names/rule.h"
 
+#define VM "[libjvm.so]"
+
 /* What begins with the word begins with another one now. */
 static size_t moved(const struct rule *rule, const struct part *name, size_t at, struct part *ret)
 {
@@ -22,13 +24,14 @@ static size_t moved(const struct rule *rule, const struct part *name, size_t at,
 	return at ? 0 : strlen(rule->word);
 }
 
-/* The whole name. */
-static size_t renamed(const struct rule *rule, const struct part *name, size_t at, struct part *ret)
+/* One of the VM's functions by which it enters Java, or one whose name begins so
+ * ("JavaCalls::call_helper"). */
+static size_t enters(const struct rule *rule, const struct part *name, size_t at, struct part *ret)
 {
-	size_t end = behind_word(rule, at);
+	size_t end = skip_bytes(name, behind_word(rule, at), is_word);
 
 	*ret = part_of(rule->with);
-	return !at && ends_at(name, end) ? end : 0;
+	return !at && (ends_at(name, end) || byte_at(name, end, '(')) ? name->size : 0;
 }
 
 static size_t stubs(const struct rule *rule, const struct part *name, size_t at, struct part *ret)
@@ -66,17 +69,34 @@ const struct rule release_rules[] = {
 	{"sun.misc.SharedSecrets.", moved, "jdk.internal.access.SharedSecrets."},
 	{"jdk.internal.misc.SharedSecrets.", moved, "jdk.internal.access.SharedSecrets."},
 	/* JDK 19: a method that was native or did the work itself got a part of it below. */
-	{"java.lang.Thread.runWith", renamed, "java.lang.Thread.run"},
-	{"java.lang.Object.wait0", renamed, "java.lang.Object.wait"},
-	{"java.lang.Thread.sleep0", renamed, "java.lang.Thread.sleep"},
-	{"java.lang.Thread.yield0", renamed, "java.lang.Thread.yield"},
+	{"java.lang.Thread.runWith", rule_renames, "java.lang.Thread.run"},
+	{"java.lang.Object.wait0", rule_renames, "java.lang.Object.wait"},
+	{"java.lang.Thread.sleep0", rule_renames, "java.lang.Thread.sleep"},
+	{"java.lang.Thread.yield0", rule_renames, "java.lang.Thread.yield"},
 	/* JDK 21: the launcher looks for one of four kinds of main(). */
-	{"invokeStaticMainWithArgs", renamed, "JavaMain"},
-	{"invokeStaticMainWithoutArgs", renamed, "JavaMain"},
-	{"invokeInstanceMainWithArgs", renamed, "JavaMain"},
-	{"invokeInstanceMainWithoutArgs", renamed, "JavaMain"},
+	{"invokeStaticMainWithArgs", rule_renames, "JavaMain"},
+	{"invokeStaticMainWithoutArgs", rule_renames, "JavaMain"},
+	{"invokeInstanceMainWithArgs", rule_renames, "JavaMain"},
+	{"invokeInstanceMainWithoutArgs", rule_renames, "JavaMain"},
+	/*
+	 * How a VM is started and enters Java is other code in each release, and a place where its
+	 * symbols are stripped: one frame, as that is.
+	 */
+	{"[libjli.so]", rule_renames, VM},
+	{"ThreadJavaMain", rule_renames, VM},
+	{"JavaMain", rule_renames, VM},
+	{"jni_CallStaticVoidMethod", enters, VM},
+	{"jni_invoke_static", enters, VM},
+	{"os::os_exception_wrapper", enters, VM},
+	{"JavaCalls::call", enters, VM},
+	{"java_start", enters, VM},
+	{"thread_native_entry", enters, VM},
+	{"Thread::call_run", enters, VM},
+	{"JavaThread::run", enters, VM},
+	{"JavaThread::thread_main_inner", enters, VM},
+	{"thread_entry", enters, VM},
 	/* JDK 22 */
-	{"java.util.ArrayList.sortRange", renamed, "java.util.ArrayList.sort"},
+	{"java.util.ArrayList.sortRange", rule_renames, "java.util.ArrayList.sort"},
 	/* "StubRoutines (1)" of 17 is "(initial stubs)" of 21, and below each call of Java. */
 	{"StubRoutines (", stubs, "StubRoutines"},
 	{"lambda$", lambda_number, NULL},

@@ -36,6 +36,8 @@ extern const struct rule generated_rules[]; /* classes that are made as a progra
 extern const struct rule build_rules[]; /* what compilers and linkers add */
 extern const struct rule release_rules[]; /* what moved between releases of the JDK */
 
+/* A match(): the word is the whole name, and another one stands for it. */
+size_t rule_renames(const struct rule *rule, const struct part *name, size_t at, struct part *ret);
 /* The size of a name without what compilers and linkers put at its end. */
 size_t build_stem(const char *text, size_t size);
 /* 1: a bridge of reflection or method handles, which each release builds of other classes. */
