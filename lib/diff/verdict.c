@@ -143,19 +143,49 @@ static int doubt_noise(struct judging *judging)
 		return 0;
 	most = most_ratio(judging, nr_tested);
 	times = ratio > 1 ? fmin(ratio, relative) : fmin(1 / ratio, 1 / relative);
-	if (times <= most)
+	/* Few functions may happen not to vary at all. */
+	if (times <= most || isinf(times))
 		return 0;
-	if (isinf(times))
-		return judging_reason(judging,
-			judging_text("runs \"%s\" are all the same, sample by sample, and \"%s\" "
-				     "are not: copies of one run are no repeats",
-				other, side),
-			judging_text("record each of them anew"));
 	return judging_reason(judging,
 		judging_text("runs \"%s\" vary %.0f times as much as \"%s\" (limit %.0f): no word "
 			     "about regressions",
 			side, times, other, most),
 		judging_text("more repeats (--plan says how many), or a quieter machine"));
+}
+
+/* 1 when two units have the same counts of everything, which no two captures have. */
+static int are_copies(const struct units *units, unsigned a, unsigned b)
+{
+	for (size_t h = 0; h < units->nr_hypotheses; h++) {
+		if (memcmp(&units->counts[h * units->nr + a], &units->counts[h * units->nr + b],
+			    sizeof(*units->counts)) != 0)
+			return 0;
+	}
+	return units->nr_hypotheses && units->samples[a] == units->samples[b];
+}
+
+/* One file given several times has no spread, and any change beside it would look sure. */
+static int doubt_copies(struct judging *judging)
+{
+	static const char *const sides[] = {"before", "after"};
+	const struct units *units = units_of(judging);
+	int r = 0;
+
+	for (int side = 0; r >= 0 && side < 2 && !units->blocks; side++) {
+		unsigned first = side ? units->nr_before : 0;
+		unsigned end = side ? units->nr : units->nr_before, unit = first + 1;
+
+		while (unit < end && are_copies(units, first, unit))
+			unit++;
+		if (end - first < 2 || unit < end)
+			continue;
+		r = judging_reason(judging,
+			judging_text("runs \"%s\" are all the same, sample by sample: copies of "
+				     "one run are no repeats",
+				sides[side]),
+			judging_text("record each of them anew: stoke bench"));
+	}
+	return r;
 }
 
 /* All that stands in the way of a word. */
@@ -169,6 +199,8 @@ static int find_doubts(struct judging *judging)
 		r = doubt_repeats(judging);
 	if (r >= 0)
 		r = doubt_samples(judging);
+	if (r >= 0)
+		r = doubt_copies(judging);
 	if (r >= 0)
 		r = doubt_noise(judging);
 	return r;

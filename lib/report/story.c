@@ -4,7 +4,9 @@
 
 #include <math.h>
 #include <stdint.h>
+#include <stdlib.h>
 
+#include "base/cleanup.h"
 #include "base/text.h"
 #include "report/said.h"
 #include "view/number.h"
@@ -176,6 +178,35 @@ static void tell_owner(
 	putc('.', out);
 }
 
+/* What reports name first among what grew, where no place in the tree has evidence: functions that
+ * are called by others now, or whose callees went into them. 1: there is one, and it was told. */
+static int tell_grown(const struct stoke_comparison *comparison, FILE *out)
+{
+	_cleanup_(said_changes_done) struct said_changes changes = {0};
+	_cleanup_free_ char *name = NULL;
+	double scale = story_scale(comparison);
+	const struct change *change;
+	const struct hypothesis *h;
+	char before[NUMBER_ROOM], after[NUMBER_ROOM], points[NUMBER_ROOM];
+	size_t first;
+
+	if (said_changes(comparison, 1, &changes) < 0 || !changes.nr_order)
+		return 0;
+	first = changes.hypotheses[changes.order[0]];
+	name = said_name(comparison, first, SIZE_MAX);
+	if (!name)
+		return 0;
+	h = &comparison->units->hypotheses[first];
+	change = &comparison->evidence->changes[first];
+	fprintf(out, "%sMost growth: %.*s%s, %s \xe2\x86\x92 %s (%s).",
+		changes.by_chance ? "Beyond sampling error, not yet beyond chance. " : "",
+		LONGEST_NAME, name, h->kind == HYPOTHESIS_SELF ? ", its own code" : "",
+		number_rate(before, change->before * scale),
+		number_rate(after, change->after * scale),
+		number_points(points, change->difference * scale));
+	return 1;
+}
+
 /* Without growth: the largest function that surely shrank. */
 static void tell_shrunk(const struct stoke_comparison *comparison, FILE *out)
 {
@@ -211,6 +242,8 @@ void story_tell(const struct stoke_comparison *comparison, FILE *out)
 {
 	const struct owner *owner = story_owner(comparison);
 
+	if ((!owner || !has_grown(comparison, owner->node)) && tell_grown(comparison, out))
+		return;
 	if (owner) {
 		tell_owner(comparison, owner, out);
 		return;

@@ -85,6 +85,10 @@ void pen_note(const struct pen *pen, const char *extra)
 		n += (size_t)snprintf(text + n, sizeof(text) - n, "%s ", extra);
 	n += (size_t)snprintf(text + n, sizeof(text) - n,
 		"Open this file in a browser to zoom, search and see the rest.");
+	/* What explains the colours is kept, what a browser shows anyway is not. */
+	if (label_width(text, n, LABEL_FONT_PX) > pen->width - 2 * PEN_MARGIN)
+		n = (size_t)snprintf(text, sizeof(text), "%.300s%sA browser shows all.", extra,
+			*extra ? " " : "");
 	pen_text(pen, "fg2", PEN_MARGIN, pen->top + layout->nr_rows * pen->row + 14, "", text, n);
 }
 

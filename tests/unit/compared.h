@@ -40,7 +40,9 @@ static inline struct compared compared(unsigned nr, const char *lines, const uns
 				fputc(*p, out);
 				continue;
 			}
-			fprintf(out, "%d", (int)counts[i] + noise[run % 10] * (i % 2 ? -1 : 1));
+			int count = (int)counts[i] + noise[run % 10] * (i % 2 ? -1 : 1);
+
+			fprintf(out, "%d", count > 0 ? count : 0);
 			i++;
 		}
 		cr_assert(eq(int, fclose(out), 0));

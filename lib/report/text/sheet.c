@@ -162,7 +162,7 @@ static void say_evidence(const struct sheet *sheet)
 		      "settle it",
 			sheet->out);
 	else if (said_runs(comparison, 0) == 1 && said_runs(comparison, 1) == 1)
-		fputs("one capture a side, and not when its samples were: only what sampling alone "
+		fputs("one capture a side, without times of its samples: only what sampling alone "
 		      "could do is ruled out; 5 a side would settle it",
 			sheet->out);
 	else
