@@ -21,6 +21,8 @@
 
 #define WORKERS	 2
 #define MAX_PIDS 64
+/* A number that somebody else has got may be free again soon. */
+#define PATIENCE_NS 1000000000u
 
 extern char **environ;
 
@@ -35,17 +37,19 @@ struct worker {
 	unsigned nr_pids, max_pids;
 };
 
-/* A child of that number, as soon as its last owner is gone. */
+/* A child of that number, as soon as its last owner is gone; of any, when that is somebody who
+ * stays. */
 static pid_t fork_as(pid_t wanted)
 {
+	const uint64_t end = clock_ns(CLOCK_MONOTONIC) + PATIENCE_NS;
 	struct clone_args args = {
 		.exit_signal = SIGCHLD, .set_tid = (uint64_t)(uintptr_t)&wanted, .set_tid_size = 1};
 	long pid;
 
 	do {
 		pid = syscall(SYS_clone3, &args, sizeof(args));
-	} while (pid < 0 && errno == EEXIST);
-	return (pid_t)pid;
+	} while (pid < 0 && errno == EEXIST && clock_ns(CLOCK_MONOTONIC) < end);
+	return pid < 0 && errno == EEXIST ? fork() : (pid_t)pid;
 }
 
 /* posix_spawn() is a vfork(): until its exec the child runs in this process's memory. */
@@ -53,6 +57,7 @@ HOT static int start(struct worker *worker, unsigned long i, pid_t *ret)
 {
 	char *program = worker->programs[i % worker->nr_programs];
 	char *const argv[] = {program, NULL};
+	pid_t *place;
 
 	if (worker->nr_pids < worker->max_pids || !worker->max_pids) {
 		if (posix_spawn(ret, program, NULL, NULL, argv, environ))
@@ -62,13 +67,15 @@ HOT static int start(struct worker *worker, unsigned long i, pid_t *ret)
 		return 0;
 	}
 	/* Each time another program. */
-	*ret = fork_as(worker->pids[(i / WORKERS + i / MAX_PIDS) % worker->nr_pids]);
+	place = &worker->pids[(i / WORKERS + i / MAX_PIDS) % worker->nr_pids];
+	*ret = fork_as(*place);
 	if (*ret < 0)
 		return -1;
 	if (*ret == 0) {
 		(void)execv(program, argv);
 		_exit(127);
 	}
+	*place = *ret;
 	return 0;
 }
 
