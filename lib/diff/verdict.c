@@ -19,6 +19,7 @@
 #include "diff/unmet.h"
 
 #define LEAST_SAMPLES  1000 /* of a run */
+#define NO_VARIATION   1e6 /* times as much as the other: that one does not vary */
 #define MOST_RATIO     4 /* of the sides' noise */
 #define MANY_FUNCTIONS 20 /* whose noise together is that of the runs */
 
@@ -143,8 +144,8 @@ static int doubt_noise(struct judging *judging)
 		return 0;
 	most = most_ratio(judging, nr_tested);
 	times = ratio > 1 ? fmin(ratio, relative) : fmin(1 / ratio, 1 / relative);
-	/* Few functions may happen not to vary at all. */
-	if (times <= most || isinf(times))
+	/* Few functions may happen not to vary at all, but for rounding. */
+	if (times <= most || times > NO_VARIATION)
 		return 0;
 	return judging_reason(judging,
 		judging_text("runs \"%s\" vary %.0f times as much as \"%s\" (limit %.0f): no word "

@@ -246,9 +246,11 @@ Test(verdict, no_side_varies_infinitely_more)
 
 		for (size_t i = 0; i < evidence->nr; i++) {
 			evidence->changes[i].flags |= CHANGE_TESTED;
-			evidence->changes[i].variance_before = side ? 1e-6 : 0;
-			evidence->changes[i].variance_after = side ? 0 : 1e-6;
+			evidence->changes[i].variance_before = side ? 1e-6 : 1e-33;
+			evidence->changes[i].variance_after = side ? 1e-33 : 1e-6;
 		}
+		evidence->noise_ratio = side ? 1e-27 : 1e27;
+		expect_word(&c, 0);
 		evidence->noise_ratio = side ? 0 : INFINITY;
 		expect_word(&c, 0);
 		compared_done(&c);
