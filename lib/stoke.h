@@ -41,6 +41,7 @@ enum stoke_by {
 #define STOKE_NO_THREAD_NAMES (1u << 5) /* store names of pools instead */
 #define STOKE_LABEL_CPU	      (1u << 6) /* each sample carries its CPU, for --by cpu */
 #define STOKE_INLINED	      (1u << 7) /* inlined functions and source lines, from DWARF */
+#define STOKE_NO_BPF	      (1u << 8) /* as where BPF is not permitted */
 
 struct stoke_record_options {
 	const pid_t *pids; /* thread groups, as seen from the caller's PID namespace */

@@ -45,7 +45,7 @@ static uint64_t expected_samples(const struct stoke_recorder *recorder)
 
 	if (cpu_ns < 0 || strcmp(recorder->state.unit, "nanoseconds") != 0 ||
 		!recorder->state.period || recorder->options.nr_cpus ||
-		(recorder->options.flags & STOKE_KERNEL_ONLY))
+		(recorder->options.flags & STOKE_KERNEL_ONLY) || recorder->state.user_only)
 		return 0;
 	return (uint64_t)cpu_ns / recorder->state.period;
 }
@@ -61,6 +61,8 @@ static void count_losses(const struct stoke_recorder *recorder, struct quality *
 	rings_losses(recorder->rings, &sideband);
 	(void)getrusage(RUSAGE_SELF, &usage); /* cannot fail for SELF */
 	quality->count[QUALITY_SAMPLES] = assembler_samples(recorder->assembler);
+	if (lost.ring < sideband.mixed) /* the kernel tells of them in records only */
+		lost.ring = sideband.mixed;
 	quality->count[QUALITY_LOST_RING] = lost.ring;
 	quality->count[QUALITY_LOST_BUSY] = lost.busy;
 	quality->count[QUALITY_LOST_LATE] = timeline_late(recorder->timeline);
@@ -246,6 +248,9 @@ static int add_load(struct stoke_recorder *recorder)
 static int add_scope(struct stoke_recorder *recorder)
 {
 	unsigned only = recorder->options.flags & (STOKE_USER_ONLY | STOKE_KERNEL_ONLY);
+
+	if (recorder->state.user_only)
+		only = STOKE_USER_ONLY;
 
 	if (!only)
 		return 0;

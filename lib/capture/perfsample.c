@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "source/plain.h"
+#include "source/perfrings.h"
 
 /* From PERF_CONTEXT_MAX on, a word of a call chain is no address: it says whose they are. */
 #define IS_CONTEXT(word) ((word) >= (uint64_t)PERF_CONTEXT_MAX)

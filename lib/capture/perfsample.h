@@ -22,8 +22,9 @@ struct perf_sample {
 };
 
 /*
- * A PERF_RECORD_SAMPLE of events opened as source/plain.h says, with this sample_type. 1: *ret is
- * set and leads into room; -EBADMSG: its parts do not fit into its length. comm is not in it: "".
+ * A PERF_RECORD_SAMPLE of events opened as source/perfrings.h says, with this sample_type. 1: *ret
+ * is set and leads into room; -EBADMSG: its parts do not fit into its length. comm is not in it:
+ * "".
  */
 int perf_sample_decode(const uint8_t *record, size_t size, uint64_t sample_type,
 	struct perf_sample *room, struct item *ret);

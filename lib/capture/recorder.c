@@ -3,6 +3,7 @@
  * recorder.c: THE STORY OF A RECORDING. Read this first.
  *
  *	open	side band -> follow program -> targets and what they have mapped -> events
+ *		where BPF is not permitted: rings with both -> targets, each with its events
  *	start	events fire, a held command runs
  *	step	every 100 ms: rings -> timeline -> processes, assembler; periods redrawn; readings
  *	stop	events end
@@ -14,218 +15,20 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
-#include <sys/timerfd.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "base/array.h"
 #include "base/cleanup.h"
 #include "base/error.h"
-#include "capture/cpus.h"
 #include "capture/recorder.h"
 #include "resolver/ahead.h"
 #include "resolver/inlined.h"
 #include "resolver/resolver.h"
 
-#define ROUND_NS      100000000ull
 #define SCANS_A_ROUND 200
 #define SETTLE_MS     20 /* that a recording may start later for the sake of unwind tables */
 /* How long ended processes are kept: no sample of theirs can come after two rounds. */
 #define FORGET_AFTER_NS (10 * ROUND_NS)
-
-static int open_clock(struct stoke_recorder *recorder, struct stoke_error *err)
-{
-	const struct itimerspec every = {
-		.it_interval = {.tv_nsec = ROUND_NS}, .it_value = {.tv_nsec = ROUND_NS}};
-	struct epoll_event event = {.events = EPOLLIN};
-
-	recorder->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-	recorder->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-	if (recorder->epoll_fd < 0 || recorder->timer_fd < 0 ||
-		timerfd_settime(recorder->timer_fd, 0, &every, NULL) < 0 ||
-		epoll_ctl(recorder->epoll_fd, EPOLL_CTL_ADD, recorder->timer_fd, &event) < 0 ||
-		epoll_ctl(recorder->epoll_fd, EPOLL_CTL_ADD, rings_fd(recorder->rings), &event) <
-			0 ||
-		(recorder->unwinder && epoll_ctl(recorder->epoll_fd, EPOLL_CTL_ADD,
-					       unwinder_fd(recorder->unwinder), &event) < 0))
-		return fail(err, -errno, "cannot wait for samples: %s", strerror(errno));
-	return 0;
-}
-
-static int open_objects(struct stoke_recorder *recorder, struct stoke_error *err)
-{
-	const struct stoke_record_options *options = &recorder->options;
-	const struct objects_options wanted = {
-		.all = !!(options->flags & STOKE_ALL_CPUS),
-		.cgroup_version = recorder->cgroup.fd >= 0 ? recorder->cgroup.version : 0,
-		.cgroup_fd = recorder->cgroup.fd,
-		.cgroup_controller = recorder->cgroup.controller,
-		.threads = options->nr_tids != 0,
-		.children = !(options->flags & STOKE_NO_CHILDREN),
-		.user = !(options->flags & STOKE_KERNEL_ONLY),
-		.kernel = !(options->flags & STOKE_USER_ONLY),
-		.cpus = recorder->cpus,
-		.nr_cpus = recorder->nr_cpus,
-		.frequency_hz = recorder_rate_of(options),
-	};
-
-	return objects_open(&wanted, &recorder->objects, err);
-}
-
-/* Compiling takes as long as loading programs does: both go on at once. */
-static int prepare_unwinder(struct stoke_recorder *recorder)
-{
-	int r;
-
-	if (recorder->options.flags & STOKE_KERNEL_ONLY)
-		return 0;
-	r = unwinder_new(recorder->processes, &recorder->unwinder);
-	for (size_t i = 0; r >= 0 && i < recorder->options.nr_pids; i++)
-		r = unwinder_prepare(recorder->unwinder, recorder->options.pids[i]);
-	return r;
-}
-
-/* Without tables walks go by frame pointers, which the quality of the profile tells. */
-static int open_unwinder(struct stoke_recorder *recorder)
-{
-	const struct tables *tables;
-	int r;
-
-	if (!recorder->unwinder)
-		return 0;
-	if (tables_open(recorder->objects, &recorder->tables) < 0) {
-		unwinder_free(take_pointer(recorder->unwinder));
-		return 0;
-	}
-	objects_use_tables(recorder->objects);
-	tables = recorder->tables;
-	r = unwinder_attach(recorder->unwinder,
-		&(struct store_memory){.rules = tables->rules,
-			.max_rules = tables->max_rules,
-			.pages = tables->pages,
-			.max_pages = tables->max_pages,
-			.max_shards = STOKE_MAX_SHARDS,
-			.shard = tables_shard,
-			.arg = recorder->tables},
-		&(struct publisher_memory){.mappings = tables->mappings,
-			.max_mappings = tables->max_mappings,
-			.set = tables_set_space,
-			.arg = recorder->tables});
-	if (r == 0)
-		r = unwinder_attach_java(recorder->unwinder, tables->javas, tables->max_javas);
-	/* A held command is not yet what it will be; and of a whole machine most are idle. */
-	if (recorder->options.command_is_target || (recorder->options.flags & STOKE_ALL_CPUS))
-		return r;
-	for (size_t i = 0; r >= 0 && i < processes_nr(recorder->processes); i++)
-		r = unwinder_expect(recorder->unwinder, processes_at(recorder->processes, i)->pid);
-	if (r >= 0)
-		r = unwinder_work(recorder->unwinder, host_now_ns());
-	return r;
-}
-
-static int open_source(struct stoke_recorder *recorder, struct stoke_error *err)
-{
-	const struct stoke_record_options *options = &recorder->options;
-	const struct source_setup setup = {
-		.objects = recorder->objects,
-		.cpus = recorder->cpus,
-		.nr_cpus = recorder->nr_cpus,
-		.frequency_hz = recorder_rate_of(options),
-		.count = options->count,
-		.exclude_idle = 1,
-	};
-	const int *fds;
-	size_t nr;
-	int r;
-
-	r = recorder->source->open(&setup, options->event ? options->event : "cpu",
-		recorder->source_params, &recorder->source_run, &recorder->state, err);
-	if (r < 0)
-		return r;
-	objects_ready(recorder->objects);
-	nr = objects_ring_fds(recorder->objects, &fds);
-	for (size_t i = 0; r >= 0 && i < nr; i++)
-		r = rings_add_bpf(recorder->rings, fds[i], err);
-	return r;
-}
-
-static int open_assembler(struct stoke_recorder *recorder)
-{
-	const struct assembler_options options = {
-		.host = &recorder->host,
-		.processes = recorder->processes,
-		.slice_ns = SLICE_NS,
-		.weight_is_ns = strcmp(recorder->state.unit, "nanoseconds") == 0,
-		.unit = recorder->state.event,
-		.flags = recorder->options.flags,
-		.unwinder = recorder->unwinder,
-	};
-	int r = assembler_new(&options, &recorder->assembler);
-
-	if (r >= 0)
-		r = timeline_new(&recorder->timeline);
-	return r;
-}
-
-/* An empty profile with its run, to be filled. */
-static int begin_profile(struct stoke_recorder *recorder)
-{
-	uint32_t run;
-	int r;
-
-	r = stoke_profile_new(&recorder->profile);
-	if (r >= 0)
-		r = profile_run(recorder->profile, targets_label(recorder->targets), &run);
-	if (r >= 0)
-		r = assembler_use(recorder->assembler, recorder->profile);
-	return r < 0 ? r : 0;
-}
-
-static int open_all(struct stoke_recorder *recorder, struct stoke_error *err)
-{
-	const struct stoke_record_options *options = &recorder->options;
-	const struct rings_options sideband = {0};
-	int r;
-
-	r = host_open(options->proc_root, NULL, &recorder->host);
-	if (r < 0)
-		return fail(err, r, "cannot open /proc: %s", strerror(-r));
-	recorder->host_is_open = 1;
-	if (options->cgroup)
-		r = cgroup_open(&recorder->host, options->cgroup, &recorder->cgroup, err);
-	if (r >= 0)
-		r = source_find(options->event ? options->event : "cpu", &recorder->source,
-			&recorder->source_params, err);
-	if (r >= 0)
-		r = cpus_choose(&recorder->host, options->cpus, options->nr_cpus, &recorder->cpus,
-			&recorder->nr_cpus, err);
-	if (r >= 0)
-		r = targets_open(options, &recorder->host,
-			recorder->cgroup.fd >= 0 ? &recorder->cgroup : NULL, &recorder->targets,
-			err);
-	if (r >= 0)
-		r = processes_new(&recorder->host, &recorder->processes);
-	if (r >= 0)
-		r = prepare_unwinder(recorder);
-	if (r >= 0)
-		r = rings_open(&sideband, &recorder->rings, err);
-	if (r >= 0)
-		r = open_objects(recorder, err);
-	if (r >= 0)
-		r = targets_watch(recorder->targets, recorder->objects, recorder->processes, err);
-	if (r >= 0)
-		r = open_unwinder(recorder);
-	if (r >= 0)
-		r = open_source(recorder, err);
-	if (r >= 0)
-		r = open_clock(recorder, err);
-	if (r >= 0)
-		r = open_assembler(recorder);
-	if (r >= 0)
-		r = begin_profile(recorder);
-	return r < 0 ? r : 0;
-}
 
 int stoke_recorder_open(const struct stoke_record_options *options, struct stoke_recorder **ret,
 	struct stoke_error *err)
@@ -244,7 +47,7 @@ int stoke_recorder_open(const struct stoke_record_options *options, struct stoke
 		recorder->options.flags |= STOKE_ALL_CPUS;
 	recorder->epoll_fd = recorder->timer_fd = recorder->cgroup.fd = -1;
 	recorder->own_cpu_start_ns = recorder_own_cpu_ns();
-	r = open_all(recorder, err);
+	r = recorder_open_all(recorder, err);
 	if (r < 0) {
 		stoke_recorder_close(recorder);
 		if (err && !err->code)
@@ -253,27 +56,6 @@ int stoke_recorder_open(const struct stoke_record_options *options, struct stoke
 	}
 	*ret = recorder;
 	return 0;
-}
-
-int stoke_recorder_start(struct stoke_recorder *recorder, struct stoke_error *err)
-{
-	struct timespec now;
-	int r;
-
-	/* Mostly it is done: the worker had as long as loading took. */
-	r = recorder->unwinder ? unwinder_settle(recorder->unwinder, SETTLE_MS) : 0;
-	if (r < 0)
-		return fail(err, r, "cannot read what is mapped: %s", strerror(-r));
-	recorder->start_ns = host_now_ns();
-	(void)clock_gettime(CLOCK_REALTIME, &now); /* cannot fail for this clock */
-	recorder->start_unix_ns = (uint64_t)now.tv_sec * 1000000000ull + (uint64_t)now.tv_nsec;
-	assembler_set_start(recorder->assembler, recorder->start_ns);
-	recorder_note_load(recorder, &recorder->load_before);
-	targets_begin(recorder->targets);
-	r = recorder->source->start(recorder->source_run, err);
-	if (r < 0)
-		return r;
-	return targets_release(recorder->targets, err);
 }
 
 int stoke_recorder_fd(const struct stoke_recorder *recorder)
@@ -304,6 +86,10 @@ static int collect(void *arg, const struct item *item)
 		forget_ahead(recorder);
 		return 0;
 	}
+	/* Without BPF events fire before the start. */
+	if (item->kind == ITEM_SAMPLE &&
+		(!recorder->start_ns || item->time_ns < recorder->start_ns))
+		return 0;
 	if (recorder->unwinder) {
 		int r = unwinder_note(recorder->unwinder, item);
 
@@ -317,6 +103,9 @@ static int take_exit(struct stoke_recorder *recorder, const struct item *item)
 {
 	struct process *process = processes_find(recorder->processes, item->task.pid);
 	int r = 0;
+
+	if (item->task.pid == item->task.tid)
+		objects_exited(recorder->objects, item->task.pid);
 
 	/* The leader may go before other threads: only its process knows when all have gone, and
 	 * that is told by the exit of the last one. Reading once more costs nothing. */
@@ -337,7 +126,10 @@ static int wanted(const struct stoke_recorder *recorder, const struct item *item
 		return 1;
 	switch (item->kind) {
 	case ITEM_SAMPLE:
-		return 1;
+		/* Events are inherited by whatever is forked. */
+		return !objects_are_plain(recorder->objects) || recorder->options.nr_tids ||
+		       !(recorder->options.flags & STOKE_NO_CHILDREN) ||
+		       objects_has_process(recorder->objects, (pid_t)item->sample.record->pid);
 	case ITEM_MMAP:
 		return processes_find(recorder->processes, item->mmap.pid) != NULL;
 	case ITEM_COMM:
@@ -352,6 +144,21 @@ static int wanted(const struct stoke_recorder *recorder, const struct item *item
 	return 0;
 }
 
+/* Samples of BPF programs bear the thread's name. */
+static void name_thread(const struct stoke_recorder *recorder, struct stoke_sample *record)
+{
+	const struct process *process = processes_find(recorder->processes, (pid_t)record->pid);
+	uint32_t name = process ? process_thread_name(process, (pid_t)record->tid) : 0;
+	const char *text;
+
+	if (process && !name)
+		name = process->name;
+	if (!name)
+		return;
+	text = processes_text(recorder->processes, name);
+	memcpy(record->comm, text, strnlen(text, sizeof(record->comm)));
+}
+
 /* -EAGAIN: it waits for a table, and what comes after it too. */
 static int take_sample(struct stoke_recorder *recorder, const struct item *item)
 {
@@ -362,6 +169,12 @@ static int take_sample(struct stoke_recorder *recorder, const struct item *item)
 
 		if (r < 0)
 			return r;
+	}
+	if (objects_are_plain(recorder->objects)) {
+		struct stoke_sample named = *walked.record;
+
+		name_thread(recorder, &named);
+		return assembler_sample(recorder->assembler, &named, walked.frames);
 	}
 	return assembler_sample(recorder->assembler, walked.record, walked.frames);
 }
@@ -381,6 +194,8 @@ static int take_item(void *arg, const struct item *item)
 		return processes_comm(recorder->processes, item->comm.pid, item->comm.tid,
 			item->comm.comm, item->comm.exec, item->time_ns);
 	case ITEM_FORK:
+		if (objects_forked(recorder->objects, item->task.parent_pid, item->task.pid) < 0)
+			return -ENOMEM;
 		if (item->task.pid != item->task.parent_pid &&
 			objects_has_process(recorder->objects, item->task.pid))
 			targets_note_child(recorder->targets);
@@ -400,9 +215,9 @@ static void cure_losses(struct stoke_recorder *recorder)
 	struct rings_losses losses;
 
 	rings_losses(recorder->rings, &losses);
-	if (losses.sideband == recorder->losses_seen)
+	if (losses.sideband + losses.mixed == recorder->losses_seen)
 		return;
-	recorder->losses_seen = losses.sideband;
+	recorder->losses_seen = losses.sideband + losses.mixed;
 	forget_ahead(recorder);
 	for (size_t i = 0; i < processes_nr(recorder->processes); i++) {
 		const struct process *process = processes_at(recorder->processes, i);
@@ -429,6 +244,31 @@ static int drain(struct stoke_recorder *recorder)
 	if (r >= 0 && recorder->unwinder && !recorder->stop_ns)
 		r = unwinder_work(recorder->unwinder, host_now_ns());
 	return r;
+}
+
+int stoke_recorder_start(struct stoke_recorder *recorder, struct stoke_error *err)
+{
+	struct timespec now;
+	int r;
+
+	/* Mostly it is done: the worker had as long as loading took. */
+	r = recorder->unwinder ? unwinder_settle(recorder->unwinder, SETTLE_MS) : 0;
+	if (r < 0)
+		return fail(err, r, "cannot read what is mapped: %s", strerror(-r));
+	r = drain(
+		recorder); /* what came before is the side band of targets that were being added */
+	if (r < 0)
+		return fail(err, r, "cannot keep records: %s", strerror(-r));
+	recorder->start_ns = host_now_ns();
+	(void)clock_gettime(CLOCK_REALTIME, &now); /* cannot fail for this clock */
+	recorder->start_unix_ns = (uint64_t)now.tv_sec * 1000000000ull + (uint64_t)now.tv_nsec;
+	assembler_set_start(recorder->assembler, recorder->start_ns);
+	recorder_note_load(recorder, &recorder->load_before);
+	targets_begin(recorder->targets);
+	r = recorder->source->start(recorder->source_run, err);
+	if (r < 0)
+		return r;
+	return targets_release(recorder->targets, err);
 }
 
 static int drain_round(struct stoke_recorder *recorder, struct stoke_error *err)
@@ -535,7 +375,7 @@ int stoke_recorder_take(struct stoke_recorder *recorder, unsigned flags, struct 
 		return fail(err, r, "cannot finish the recording: %s", strerror(-r));
 	profile = take_pointer(recorder->profile);
 	if (!(flags & STOKE_LAST)) {
-		r = begin_profile(recorder);
+		r = recorder_begin_profile(recorder);
 		if (r < 0) {
 			stoke_profile_free(profile);
 			return fail(err, r, "cannot go on recording: %s", strerror(-r));

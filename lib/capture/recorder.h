@@ -2,7 +2,7 @@
 #ifndef STOKE_CAPTURE_RECORDER_H
 #define STOKE_CAPTURE_RECORDER_H
 
-/* What recorder.c and facts.c share; everybody else knows stoke.h. */
+/* What recorder.c, opening.c and facts.c share; everybody else knows stoke.h. */
 
 #include <stdint.h>
 
@@ -19,6 +19,7 @@
 #include "stoke.h"
 
 #define SLICE_NS 20000000ull
+#define ROUND_NS 100000000ull
 
 struct stoke_recorder {
 	struct stoke_record_options options;
@@ -51,6 +52,11 @@ struct stoke_recorder {
 	struct load load_before, load_after; /* of the machine and the target's limit */
 	int64_t target_cpu_ns; /* at the latest round, final once stopped; -1: not known */
 };
+
+/* opening.c: all that stoke_recorder_open() promises. */
+int recorder_open_all(struct stoke_recorder *recorder, struct stoke_error *err);
+/* An empty profile with its run, to be filled. */
+int recorder_begin_profile(struct stoke_recorder *recorder);
 
 unsigned recorder_rate_of(const struct stoke_record_options *options);
 /* CPU time of this process. */

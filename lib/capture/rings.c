@@ -23,6 +23,7 @@
 #include "base/error.h"
 #include "capture/cpus.h"
 #include "capture/decode.h"
+#include "capture/perfsample.h"
 #include "process/host.h"
 #include "source/features.h"
 #include "source/perf.h"
@@ -40,6 +41,7 @@ struct sideband {
 	int fd;
 	struct perf_event_mmap_page *page;
 	size_t mapped; /* bytes, the first page included */
+	int lent;
 	uint64_t lost; /* told by records */
 };
 
@@ -55,7 +57,9 @@ struct bpf_ring {
 
 struct rings {
 	struct sideband *sidebands;
-	size_t nr_sidebands;
+	size_t nr_sidebands, sidebands_capacity;
+	uint64_t sample_type; /* of samples in rings that were lent */
+	struct perf_sample *sample; /* the one at hand; NULL: none were lent */
 	struct bpf_ring *bpf;
 	size_t nr_bpf, bpf_capacity;
 	int epoll_fd;
@@ -136,6 +140,7 @@ static int add_sideband(struct rings *rings, unsigned cpu, struct stoke_error *e
 	struct sideband *band = &rings->sidebands[rings->nr_sidebands];
 	int r;
 
+	*band = (struct sideband){0};
 	band->fd = rings->nr_sidebands ? open_sideband(rings, cpu) : open_first(rings, cpu);
 	if (band->fd == -ENODEV)
 		return 0; /* went offline since the list was read */
@@ -184,6 +189,29 @@ int rings_add_bpf(struct rings *rings, int map_fd, struct stoke_error *err)
 	return r < 0 ? fail(err, r, "cannot poll a ring of samples: %s", strerror(-r)) : 0;
 }
 
+int rings_add_perf(struct rings *rings, const struct plain_rings *lent, struct stoke_error *err)
+{
+	int r = array_reserve(
+		&rings->sidebands, &rings->sidebands_capacity, rings->nr_sidebands, lent->nr);
+
+	rings->sample_type = lent->sample_type;
+	rings->sample = calloc(1, sizeof(*rings->sample));
+	if (r < 0 || !rings->sample)
+		return fail(err, -ENOMEM, "out of memory");
+	for (size_t i = 0; i < lent->nr; i++) {
+		const struct plain_ring *ring = &lent->items[i];
+
+		rings->sidebands[rings->nr_sidebands++] = (struct sideband){.fd = ring->fd,
+			.page = ring->page,
+			.mapped = rings->page + ring->bytes,
+			.lent = 1};
+		r = watch(rings, ring->fd);
+		if (r < 0)
+			return fail(err, r, "cannot poll events: %s", strerror(-r));
+	}
+	return 0;
+}
+
 static int find_online(unsigned **ret, size_t *ret_nr, struct stoke_error *err)
 {
 	struct host host;
@@ -196,11 +224,29 @@ static int find_online(unsigned **ret, size_t *ret_nr, struct stoke_error *err)
 	return r;
 }
 
-int rings_open(const struct rings_options *options, struct rings **ret, struct stoke_error *err)
+static int open_sidebands(
+	struct rings *rings, const struct rings_options *options, struct stoke_error *err)
 {
 	_cleanup_free_ unsigned *online = NULL;
 	const unsigned *cpus = options->cpus;
 	size_t nr = options->nr_cpus;
+	int r = 0;
+
+	if (nr == 0) {
+		r = find_online(&online, &nr, err);
+		if (r < 0)
+			return r;
+		cpus = online;
+	}
+	if (array_reserve(&rings->sidebands, &rings->sidebands_capacity, 0, nr) < 0)
+		return fail(err, -ENOMEM, "out of memory");
+	for (size_t i = 0; i < nr && r == 0; i++)
+		r = add_sideband(rings, cpus[i], err);
+	return r;
+}
+
+int rings_open(const struct rings_options *options, struct rings **ret, struct stoke_error *err)
+{
 	struct rings *rings = calloc(1, sizeof(*rings));
 	int r = 0;
 
@@ -213,17 +259,8 @@ int rings_open(const struct rings_options *options, struct rings **ret, struct s
 		r = fail(err, -errno, "cannot poll: %s", strerror(errno));
 		goto fail;
 	}
-	if (nr == 0) {
-		r = find_online(&online, &nr, err);
-		if (r < 0)
-			goto fail;
-		cpus = online;
-	}
-	rings->sidebands = calloc(nr, sizeof(*rings->sidebands));
-	if (!rings->sidebands)
-		r = fail(err, -ENOMEM, "out of memory");
-	for (size_t i = 0; i < nr && r == 0; i++)
-		r = add_sideband(rings, cpus[i], err);
+	if (!options->no_sideband)
+		r = open_sidebands(rings, options, err);
 	for (size_t i = 0; i < options->nr_bpf_maps && r == 0; i++)
 		r = rings_add_bpf(rings, options->bpf_map_fds[i], err);
 	if (r < 0)
@@ -240,6 +277,8 @@ void rings_close(struct rings *rings)
 	if (!rings)
 		return;
 	for (size_t i = 0; i < rings->nr_sidebands; i++) {
+		if (rings->sidebands[i].lent)
+			continue;
 		/* munmap of our own mapping cannot fail, nothing was written through the fd */
 		if (rings->sidebands[i].page)
 			(void)munmap(rings->sidebands[i].page, rings->sidebands[i].mapped);
@@ -254,6 +293,7 @@ void rings_close(struct rings *rings)
 	if (rings->epoll_fd >= 0)
 		(void)close(rings->epoll_fd);
 	free(rings->sidebands);
+	free(rings->sample);
 	free(rings->bpf);
 	free(rings);
 }
@@ -266,6 +306,18 @@ int rings_fd(const struct rings *rings)
 int rings_have_build_ids(const struct rings *rings)
 {
 	return rings->build_ids;
+}
+
+/* As sideband_decode(), samples among them. */
+static int decode_mixed(struct rings *rings, struct sideband *band, const uint8_t *record,
+	size_t size, struct item *ret)
+{
+	struct perf_event_header header;
+
+	memcpy(&header, record, sizeof(header)); /* perf_next() saw that it is there */
+	if (header.type == PERF_RECORD_SAMPLE && band->lent)
+		return perf_sample_decode(record, size, rings->sample_type, rings->sample, ret);
+	return sideband_decode(record, size, ret, &band->lost);
 }
 
 static int drain_sideband(struct rings *rings, struct sideband *band,
@@ -284,7 +336,7 @@ static int drain_sideband(struct rings *rings, struct sideband *band,
 
 	while ((r = perf_next(&view, rings->bounce, &record, &size)) != 0) {
 		if (r > 0)
-			r = sideband_decode(record, size, &item, &band->lost);
+			r = decode_mixed(rings, band, record, size, &item);
 		if (r < 0)
 			rings->malformed++;
 		r = r > 0 ? take(arg, &item) : 0;
@@ -391,6 +443,10 @@ void rings_losses(struct rings *rings, struct rings_losses *ret)
 		struct sideband *band = &rings->sidebands[i];
 		uint64_t counts[2] = {0, 0}, lost = band->lost;
 
+		if (band->lent) {
+			sum.mixed += lost; /* the rest knows who opened its events */
+			continue;
+		}
 		/* A LOST record is only written when a later one fits: the end of a run is told by
 		 * read() alone. Where that works it knows of all. */
 		if (rings->lost_by_read &&

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "capture/item.h"
+#include "source/perfrings.h"
 #include "stoke.h"
 
 struct rings;
@@ -21,11 +22,14 @@ struct rings_options {
 	size_t nr_cpus;
 	const int *bpf_map_fds; /* RINGBUF maps with samples; added later by rings_add_bpf() */
 	size_t nr_bpf_maps;
+	int no_sideband; /* it will come with samples: rings_add_perf() */
 };
 
 /* Side band first: it has to be open before /proc is read and before anything samples. */
 int rings_open(const struct rings_options *options, struct rings **ret, struct stoke_error *err);
 int rings_add_bpf(struct rings *rings, int map_fd, struct stoke_error *err);
+/* Rings with samples and side band, mapped by whoever lends them: they outlive these. */
+int rings_add_perf(struct rings *rings, const struct plain_rings *lent, struct stoke_error *err);
 void rings_close(struct rings *rings);
 
 /* epoll fd: readable when a ring passed its watermark. */
@@ -38,6 +42,7 @@ int rings_drain(struct rings *rings, int (*take)(void *arg, const struct item *i
 struct rings_losses {
 	uint64_t sideband; /* records the kernel says it dropped (PERF_RECORD_LOST and FORMAT_LOST)
 			    */
+	uint64_t mixed; /* of rings that hold samples, too */
 	uint64_t malformed; /* records whose sizes contradict themselves */
 };
 

@@ -136,6 +136,26 @@ int rights_have(const struct rights *rights, unsigned capability)
 	return (rights->capabilities >> capability & 1) != 0;
 }
 
+int rights_may_lock(const struct rights *rights)
+{
+	return rights_have(rights, CAP_IPC_LOCK) || rights->paranoid == -1;
+}
+
+const char *rights_without_bpf(const struct rights *rights, int code)
+{
+	if (rights->lockdown)
+		return "kernel lockdown=confidentiality";
+	if (!rights->btf)
+		return "this kernel has no BTF";
+	if (code != -EPERM && code != -EACCES)
+		return "this kernel refused stoke's programs";
+	if (!rights_have(rights, CAP_SYS_ADMIN) && !rights_have(rights, CAPABILITY_BPF))
+		return "CAP_BPF is missing";
+	if (!rights_have(rights, CAP_SYS_ADMIN) && !rights_have(rights, CAPABILITY_PERFMON))
+		return "CAP_PERFMON is missing";
+	return rights->seccomp ? "a seccomp filter refuses it" : "it is refused";
+}
+
 static void say_refusal(struct refusal *ret, int code, const char *cause, const char *cure)
 {
 	ret->code = code;

@@ -55,6 +55,10 @@ struct refusal {
 /* What gives stoke the capabilities that it lacks. */
 void rights_cure(const struct rights *rights, char *ret, size_t size);
 void rights_refusal(const struct rights *rights, int code, struct refusal *ret);
+/* May these lock more memory for rings than kernel.perf_event_mlock_kb? */
+int rights_may_lock(const struct rights *rights);
+/* Why BPF programs could not be loaded, which was refused with code: "CAP_BPF is missing". */
+const char *rights_without_bpf(const struct rights *rights, int code);
 
 /* Writes the sentence for a refusal: the kernel answered code (negative errno) when stoke tried to
  * do `what` ("open events", "load programs"). Returns the code for the caller: -EPERM for rights,

@@ -26,6 +26,7 @@
 #include "bpf/table.h"
 #include "source/features.h"
 #include "source/layouts.h"
+#include "source/members.h"
 #include "source/perf.h"
 
 #define MAX_OBJECTS	8
@@ -36,6 +37,8 @@
 #define MIN_TARGETS	4096
 
 struct objects {
+	struct objects_options options;
+	struct members *members; /* where there is no BPF: the target set */
 	struct follow_bpf *follow;
 	struct stoke_config config;
 	struct bpf_object_open_opts open_options;
@@ -418,6 +421,7 @@ int objects_open(
 	objects = calloc(1, sizeof(*objects));
 	if (!objects)
 		return fail(err, -ENOMEM, "out of memory");
+	objects->options = *options;
 	objects->layouts_fd = -1;
 	(void)perf_raise_file_limit(); /* what does not fit is told where it is opened */
 	r = allocate(objects, options);
@@ -449,6 +453,33 @@ int objects_open(
 fail:
 	objects_close(objects);
 	return r;
+}
+
+int objects_open_plain(const struct objects_options *options, struct objects **ret)
+{
+	struct objects *objects = calloc(1, sizeof(*objects));
+
+	if (!objects)
+		return -ENOMEM;
+	objects->options = *options;
+	objects->layouts_fd = -1;
+	*ret = objects;
+	return 0;
+}
+
+int objects_are_plain(const struct objects *objects)
+{
+	return !objects->follow;
+}
+
+const struct objects_options *objects_wanted(const struct objects *objects)
+{
+	return &objects->options;
+}
+
+void objects_use_members(struct objects *objects, struct members *members)
+{
+	objects->members = members;
 }
 
 void objects_use_tables(struct objects *objects)
@@ -500,16 +531,22 @@ static int add(
 
 int objects_add_process(struct objects *objects, pid_t pid, struct stoke_error *err)
 {
+	if (objects->members)
+		return members_add_process(objects->members, pid, err);
 	return add(objects->follow->maps.targets, "process", pid, 0, err);
 }
 
 int objects_add_pending(struct objects *objects, pid_t pid, struct stoke_error *err)
 {
+	if (objects->members)
+		return members_add_pending(objects->members, pid, err);
 	return add(objects->follow->maps.targets, "process", pid, 1, err);
 }
 
 int objects_add_thread(struct objects *objects, pid_t tid, struct stoke_error *err)
 {
+	if (objects->members)
+		return members_add_thread(objects->members, tid, err);
 	return add(objects->follow->maps.threads, "thread", tid, 0, err);
 }
 
@@ -518,7 +555,20 @@ int objects_has_process(struct objects *objects, pid_t pid)
 	struct stoke_target target;
 	uint32_t key = (uint32_t)pid;
 
+	if (objects->members)
+		return members_has(objects->members, pid);
 	return bpf_map_lookup_elem(bpf_map__fd(objects->follow->maps.targets), &key, &target) == 0;
+}
+
+int objects_forked(struct objects *objects, pid_t parent, pid_t child)
+{
+	return objects->members ? members_forked(objects->members, parent, child) : 0;
+}
+
+void objects_exited(struct objects *objects, pid_t pid)
+{
+	if (objects->members)
+		members_exited(objects->members, pid);
 }
 
 int objects_have_tables(const struct objects *objects)
@@ -559,8 +609,10 @@ void objects_losses(struct objects *objects, struct objects_losses *ret)
 	struct objects_losses sum = {0};
 	uint32_t zero = 0;
 
-	if (bpf_map_lookup_elem(
-		    bpf_map__fd(objects->follow->maps.losses), &zero, objects->losses) == 0) {
+	if (objects->members)
+		sum.ring = members_lost(objects->members);
+	if (objects->follow && bpf_map_lookup_elem(bpf_map__fd(objects->follow->maps.losses), &zero,
+				       objects->losses) == 0) {
 		for (size_t i = 0; i < objects->nr_possible; i++) {
 			sum.ring += objects->losses[i].ring;
 			sum.busy += objects->losses[i].busy;

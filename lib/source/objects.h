@@ -14,6 +14,12 @@ struct bpf_object_open_opts;
 
 #define VERIFIER_LOG_BYTES (1u << 20)
 
+/* What objects were opened for. */
+const struct objects_options *objects_wanted(const struct objects *objects);
+/* The target set without BPF; NULL: it is going. Borrowed. */
+struct members;
+void objects_use_members(struct objects *objects, struct members *members);
+
 /* Options every object is opened with: its verifier log goes into objects' own memory. */
 const struct bpf_object_open_opts *objects_open_options(struct objects *objects);
 

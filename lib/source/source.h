@@ -13,6 +13,7 @@
 #include <sys/types.h>
 
 #include "base/param.h"
+#include "source/perfrings.h"
 #include "stoke.h"
 
 /* The loaded follow program and the shared maps. objects.c. */
@@ -35,6 +36,10 @@ struct objects_options {
 /* Loads and attaches follow.bpf.c. Errors name the cause and cure (rights, BTF, lockdown). */
 int objects_open(
 	const struct objects_options *options, struct objects **ret, struct stoke_error *err);
+/* The same where no BPF is to be had: the target set is the source's, who gives it to
+ * objects_use_members(). 0, -ENOMEM. */
+int objects_open_plain(const struct objects_options *options, struct objects **ret);
+int objects_are_plain(const struct objects *objects);
 /* Every source is open: what only loading needs (megabytes of the kernel's types) is let go. What
  * is loaded later takes longer. */
 void objects_ready(struct objects *objects);
@@ -49,6 +54,9 @@ int objects_add_pending(struct objects *objects, pid_t pid, struct stoke_error *
 int objects_add_thread(struct objects *objects, pid_t tid, struct stoke_error *err);
 /* Is pid a target now (also by having been forked)? 1, 0. */
 int objects_has_process(struct objects *objects, pid_t pid);
+/* Records said so: without BPF nobody else tells the target set. 0, -ENOMEM. */
+int objects_forked(struct objects *objects, pid_t parent, pid_t child);
+void objects_exited(struct objects *objects, pid_t pid);
 /* fds of the sample rings, borrowed; the count. */
 size_t objects_ring_fds(const struct objects *objects, const int **ret);
 
@@ -68,6 +76,7 @@ struct source_setup {
 	unsigned frequency_hz; /* or */
 	uint64_t count; /* events a sample */
 	int exclude_idle;
+	const char *why; /* there is no BPF: "CAP_BPF is missing". NULL: it was not wanted */
 };
 
 /* What a source says once it is open. */
@@ -77,6 +86,7 @@ struct source_state {
 	uint64_t period; /* mean, in that unit */
 	const char *note; /* "cycles opens but does not count on this machine (no hardware
 			     counters); using cpu-clock", or NULL */
+	int user_only; /* the kernel could not be looked into */
 };
 
 struct source {
@@ -93,6 +103,8 @@ struct source {
 	void (*tick)(void *run);
 	void (*stop)(void *run);
 	void (*close)(void *run);
+	/* Rings that it has the kernel write without BPF; NULL: samples come through BPF. */
+	const struct plain_rings *(*rings)(const void *run);
 };
 
 extern const struct source *const sources[];

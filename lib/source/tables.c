@@ -26,17 +26,28 @@ static int map_array(const struct bpf_map *map, size_t element, void *ret, size_
 	return 0;
 }
 
-int tables_open(struct objects *objects, struct tables **ret)
+/* Pages of it are there once something is written to them. */
+static void *map_own(size_t size)
 {
-	struct tables *tables;
+	void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	return memory == MAP_FAILED ? NULL : memory;
+}
+
+static int open_own(struct tables *tables)
+{
+	tables->max_rules = STOKE_MAX_RULES;
+	tables->max_pages = STOKE_MAX_PAGES;
+	tables->rules = map_own(tables->max_rules * sizeof(*tables->rules));
+	tables->pages = map_own(tables->max_pages * sizeof(*tables->pages));
+	return tables->rules && tables->pages ? 0 : -ENOMEM;
+}
+
+static int open_maps(struct tables *tables)
+{
+	struct objects *objects = tables->objects;
 	int r;
 
-	if (!objects_have_tables(objects))
-		return -ENOMEM;
-	tables = calloc(1, sizeof(*tables));
-	if (!tables)
-		return -ENOMEM;
-	tables->objects = objects;
 	r = map_array(objects_map(objects, "rules"), sizeof(*tables->rules), &tables->rules,
 		&tables->max_rules);
 	if (r == 0)
@@ -48,6 +59,21 @@ int tables_open(struct objects *objects, struct tables **ret)
 	if (r == 0)
 		r = map_array(objects_map(objects, "javas"), sizeof(*tables->javas), &tables->javas,
 			&tables->max_javas);
+	return r;
+}
+
+int tables_open(struct objects *objects, struct tables **ret)
+{
+	struct tables *tables;
+	int r;
+
+	if (!objects_are_plain(objects) && !objects_have_tables(objects))
+		return -ENOMEM;
+	tables = calloc(1, sizeof(*tables));
+	if (!tables)
+		return -ENOMEM;
+	tables->objects = objects;
+	r = objects_are_plain(objects) ? open_own(tables) : open_maps(tables);
 	if (r < 0) {
 		tables_close(tables);
 		return r;
@@ -84,6 +110,12 @@ struct stoke_shard *tables_shard(void *arg, uint32_t index)
 
 	if (index >= STOKE_MAX_SHARDS || index != tables->nr_shards)
 		return NULL;
+	if (objects_are_plain(tables->objects)) {
+		memory = map_own(sizeof(struct stoke_shard));
+		if (memory)
+			tables->shards[tables->nr_shards++] = memory;
+		return memory;
+	}
 	fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "shard", sizeof(uint32_t),
 		sizeof(struct stoke_shard), 1, &options);
 	if (fd < 0)

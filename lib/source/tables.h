@@ -20,7 +20,8 @@ struct tables {
 	size_t nr_shards;
 };
 
-/* Of objects that are open. 0, -ENOMEM, -errno: without them walks go by frame pointers. */
+/* Of objects that are open; without BPF, memory for walks over copies alone: no mappings. 0,
+ * -ENOMEM, -errno: without them walks go by frame pointers. */
 int tables_open(struct objects *objects, struct tables **ret);
 /* Before objects_close(). Takes NULL. */
 void tables_close(struct tables *tables);

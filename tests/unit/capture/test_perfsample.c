@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "source/plain.h"
+#include "source/perfrings.h"
 #include "unit/test.h"
 
 #define USER (PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#ifndef STOKE_SOURCE_PLAIN_H
-#define STOKE_SOURCE_PLAIN_H
+#ifndef STOKE_SOURCE_PERFRINGS_H
+#define STOKE_SOURCE_PERFRINGS_H
 
 /*
  * What a source that has no BPF asks the kernel to put into its samples, in the layouts of
