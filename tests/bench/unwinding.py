@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """unwinding.py [SECTION]...: how stacks without frame pointers come out, and what that costs.
 
-Run by hand, as root, on a quiet machine; nothing here is asserted. Sections: peers, slowdown, tables, cold; all by
-default. peers and slowdown take further words (nginx, java, ...): only programs whose titles begin so.
+Run by hand, as root, on a quiet machine; nothing here is asserted. Sections: peers, slowdown, tables, cold, large; all
+by default. large builds a program of 214 MB (MADE=400000 functions). peers and slowdown take further words (nginx, java, ...): only programs whose titles begin so.
 	STOKE                 the program to measure (an optimised build)
 	STOKE_WORKLOADS       tests/workload of the build;  STOKE_ROWS: tests/unwind/rows of it
 	PEER_PROFILE          libbpf-tools' profile; perf and bpftrace from PATH
@@ -313,7 +313,77 @@ def cold():
             f"{total - broken} of {total} stacks whole, file written {took:.2f} s after stoke was started\n")
 
 
-SECTIONS = {"tables": tables, "cold": cold, "peers": peers, "slowdown": slowdown}
+MADE = """	.text
+	.rept %d
+	.cfi_startproc
+	pushq %%rbx
+	.cfi_def_cfa_offset 16
+	.cfi_offset 3, -16
+	subq $24, %%rsp
+	.cfi_def_cfa_offset 40
+	.skip 480, 0x90
+	addq $24, %%rsp
+	.cfi_def_cfa_offset 16
+	popq %%rbx
+	.cfi_def_cfa_offset 8
+	ret
+	.cfi_endproc
+	.endr
+	.section .note.GNU-stack,"",@progbits
+"""
+MAIN = """#include "work.h"
+HOT static void down(int left, uint64_t end)
+{
+	if (left)
+		down(left - 1, end);
+	else
+		burn_until(end);
+	__asm__ volatile("");
+}
+int main(void)
+{
+	down(20, end_after(60));
+	return 0;
+}
+"""
+
+
+def forget(path):
+    """Takes a file's pages out of the cache."""
+    fd = os.open(path, os.O_RDONLY)
+    os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)
+    os.close(fd)
+
+
+def large():
+    """A made program of 200 MB, cold, beside another: is every sample whole from the first second on?"""
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder, "made.s").write_text(MADE % int(os.environ.get("MADE", "400000")), encoding="ascii")
+        Path(folder, "main.c").write_text(MAIN, encoding="ascii")
+        made = f"{folder}/made"
+        subprocess.run(["gcc", "-O2", "-fomit-frame-pointer", "-D_GNU_SOURCE", f"-I{WORK}", "-o", made, f"{folder}/main.c",
+            f"{folder}/made.s"], check=True)
+        print(subprocess.run([ROWS, made], capture_output=True, text=True).stdout.strip())
+        os.sync()
+        both = [subprocess.Popen([str(a) for a in command], stdout=subprocess.DEVNULL) for command in
+            ([made], [WORKLOADS / "frames", 60, 30])]
+        try:
+            time.sleep(1)
+            forget(made)
+            subprocess.run([STOKE, "record", "-q", "-F", "999", "-d", "1", "-p", ",".join(str(p.pid) for p in both), "-o",
+                "out.folded"], cwd=folder, stderr=subprocess.DEVNULL, check=True)
+        finally:
+            for process in both:
+                process.kill()
+                process.wait()
+        stacks = list(of_folded(Path(folder, "out.folded").read_text(errors="replace")))
+        broken = sum(n for f, n in stacks if any(x.startswith(("[broken", "[no unwind")) for x in f[:3]))
+        total = sum(n for _, n in stacks)
+        print(f"**Cold program of {os.stat(made).st_size / 1e6:.0f} MB beside another**: {total - broken} of {total} "
+            "samples of its first second are whole\n")
+
+
+SECTIONS = {"tables": tables, "cold": cold, "large": large, "peers": peers, "slowdown": slowdown}
 
 if __name__ == "__main__":
     for name in [a for a in sys.argv[1:] if a in SECTIONS] or SECTIONS:
