@@ -2,6 +2,7 @@
 /* story.c: the first line under a picture of two sides, true without the rest of it. */
 #include "report/story.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -179,7 +180,8 @@ static void tell_owner(
 }
 
 /* What reports name first among what grew, where no place in the tree has evidence: functions that
- * are called by others now, or whose callees went into them. 1: there is one, and it was told. */
+ * are called by others now, or whose callees went into them. 1: there is one, and it was
+ * told. -ENOMEM. */
 static int tell_grown(const struct stoke_comparison *comparison, FILE *out)
 {
 	_cleanup_(said_changes_done) struct said_changes changes = {0};
@@ -190,12 +192,14 @@ static int tell_grown(const struct stoke_comparison *comparison, FILE *out)
 	char before[NUMBER_ROOM], after[NUMBER_ROOM], points[NUMBER_ROOM];
 	size_t first;
 
-	if (said_changes(comparison, 1, &changes) < 0 || !changes.nr_order)
+	if (said_changes(comparison, 1, &changes) < 0)
+		return -ENOMEM;
+	if (!changes.nr_order)
 		return 0;
 	first = changes.hypotheses[changes.order[0]];
 	name = said_name(comparison, first, SIZE_MAX);
 	if (!name)
-		return 0;
+		return -ENOMEM;
 	h = &comparison->units->hypotheses[first];
 	change = &comparison->evidence->changes[first];
 	fprintf(out, "%sMost growth: %.*s%s, %s \xe2\x86\x92 %s (%s).",
@@ -238,18 +242,23 @@ static void tell_shrunk(const struct stoke_comparison *comparison, FILE *out)
 		number_points(points, best->difference * scale));
 }
 
-void story_tell(const struct stoke_comparison *comparison, FILE *out)
+int story_tell(const struct stoke_comparison *comparison, FILE *out)
 {
 	const struct owner *owner = story_owner(comparison);
 
-	if ((!owner || !has_grown(comparison, owner->node)) && tell_grown(comparison, out))
-		return;
+	if (!owner || !has_grown(comparison, owner->node)) {
+		int r = tell_grown(comparison, out);
+
+		if (r)
+			return r < 0 ? r : 0;
+	}
 	if (owner) {
 		tell_owner(comparison, owner, out);
-		return;
+		return 0;
 	}
 	fputs(comparison->cause->nr_owners ? "What grew only has another name or place now."
 					   : "Nothing grew by as much as matters.",
 		out);
 	tell_shrunk(comparison, out);
+	return 0;
 }

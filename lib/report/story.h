@@ -16,7 +16,7 @@ size_t story_hypothesis(
 /* The owner to speak of: the largest that is no crossroads and did not only move, one with evidence
  * before the others. NULL: nothing grew. */
 const struct owner *story_owner(const struct stoke_comparison *comparison);
-/* Printable text, one line, ends with a full stop. */
-void story_tell(const struct stoke_comparison *comparison, FILE *out);
+/* Printable text, one line, ends with a full stop. 0 or -ENOMEM. */
+int story_tell(const struct stoke_comparison *comparison, FILE *out);
 
 #endif

@@ -246,8 +246,7 @@ static int write_still(void *of, FILE *out)
 
 static int write_story(void *of, FILE *out)
 {
-	story_tell(((const struct svg *)of)->comparison, out);
-	return 0;
+	return story_tell(((const struct svg *)of)->comparison, out);
 }
 
 static int make_texts(struct svg *svg)
