@@ -349,6 +349,16 @@ static void say_jit(
 			sum->count[QUALITY_MAP_LINES_BAD] == 1 ? "" : "s");
 }
 
+/* Each file keeps a descriptor until its frames are named: with many, that is what runs out. */
+static const char *unreadable_cure(const struct stoke_profile *profile)
+{
+	for (size_t i = 1; i < profile->nr_modules; i++) {
+		if (profile->modules[i].open_error == EMFILE)
+			return "too many files were open; raise the limit: ulimit -n 65536";
+	}
+	return "run as root, or with CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH";
+}
+
 static void say_names(const struct stoke_profile *profile, const struct quality *sum,
 	const struct measured *measured, struct quality_text *text)
 {
@@ -372,11 +382,10 @@ static void say_names(const struct stoke_profile *profile, const struct quality 
 			text_share(share, bare, frames),
 			most_in(profile, measured->unnamed_module, most, sizeof(most)));
 	if (reaches(count[QUALITY_UNNAMED_UNREADABLE], frames, 1))
-		say(text,
-			"%s of frames in files that could not be read%s: run as root, or with "
-			"CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH",
+		say(text, "%s of frames in files that could not be read%s: %s",
 			text_share(share, count[QUALITY_UNNAMED_UNREADABLE], frames),
-			most_in(profile, measured->unnamed_module, most, sizeof(most)));
+			most_in(profile, measured->unnamed_module, most, sizeof(most)),
+			unreadable_cure(profile));
 }
 
 /* Is this said with the share of frames that it concerns, or is there no such share? */

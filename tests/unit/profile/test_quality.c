@@ -355,6 +355,24 @@ Test(quality, frames_without_names_say_what_would_name_them)
 	does_not_say(all, "jcmd");
 }
 
+Test(quality, files_that_no_descriptor_was_left_for_are_not_cured_by_rights)
+{
+	uint64_t *count = begin();
+	const char *all;
+
+	count[QUALITY_SAMPLES] = count[QUALITY_STACKS_WHOLE] = 100;
+	count[QUALITY_FRAMES] = 1000;
+	count[QUALITY_UNNAMED_UNREADABLE] = 100;
+	samples((struct place[]){{"main", FUNCTION_NATIVE, "/usr/bin/app"},
+			{"[libfoo.so+0x1a2b]", FUNCTION_NATIVE, "/opt/libfoo.so"}, {0}},
+		100, "app");
+	profile->modules[profile->nr_modules - 1].open_error = EMFILE;
+	all = said();
+	says(all, "10.0 % of frames in files that could not be read, most of it in libfoo.so: "
+		  "too many files were open; raise the limit: ulimit -n 65536");
+	does_not_say(all, "CAP_");
+}
+
 Test(quality, what_a_perf_map_lacks_is_not_cured_twice)
 {
 	uint64_t *count = begin();
