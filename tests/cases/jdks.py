@@ -84,7 +84,7 @@ class Rooted:
 
     def run(self, folder, *arguments, **more):
         for path in Path(folder).glob("*"):
-            if path.suffix in (".class", ".so"):
+            if path.suffix in (".class", ".so", ".java"):
                 shutil.copy(path, self.root / "tmp" / "new")  # another may have it mapped
                 os.replace(self.root / "tmp" / "new", self.root / "tmp" / path.name)
         return RootedProgram(self.tool, "run", self.feature, self.root, *FLAGS, "-cp", "/tmp",
