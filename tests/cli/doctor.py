@@ -42,6 +42,15 @@ def refused(t, prefix, said, cure, what):
         ran.err.count("\n") == 1, ran.describe())
 
 
+def goes_without_bpf(t, prefix, said, what):
+    """doctor notes it with that sentence, and a recording goes on, saying so."""
+    ran = stoke(t.folder, "doctor", prefix=prefix)
+    t.expect(f"{what}: doctor notes {said!r}", ran.status == 0 and any(said in line for line in lines(ran, "note")),
+        ran.describe())
+    ran = stoke(t.folder, "record", "-a", "-d", "0.2", "-o", "x.folded", prefix=prefix)
+    t.expect(f"{what}: record goes on, and says so", ran.status == 0 and "no BPF here" in ran.err, ran.describe())
+
+
 @case("doctor finds nothing in the way of root", live=True)
 def root(t):
     ran = stoke(t.folder, "doctor")
@@ -68,7 +77,7 @@ def user(t):
 @case("doctor knows single capabilities", live=True, tools=["setpriv"])
 def single(t):
     cure = "CapabilityBoundingSet="
-    refused(t, without("bpf"), "uid 0 lacks CAP_BPF", cure, "no CAP_BPF")
+    goes_without_bpf(t, without("bpf"), "uid 0 lacks CAP_BPF", "no CAP_BPF")
     refused(t, without("perfmon"), "uid 0 lacks CAP_PERFMON", cure, "no CAP_PERFMON")
     for capability in ("sys_ptrace", "checkpoint_restore"):
         ran = stoke(t.folder, "doctor", prefix=without(capability))
@@ -83,7 +92,7 @@ def seccomp(t):
     cure = "outside of the service that set this filter"
     for code in (1, 38):
         refused(t, filtered(code, "perf_event_open"), "seccomp refuses perf_event_open", cure, f"errno {code}")
-        refused(t, filtered(code, "bpf"), "seccomp refuses bpf", cure, f"errno {code}")
+        goes_without_bpf(t, filtered(code, "bpf"), "seccomp refuses bpf", f"errno {code}")
     refused(t, [*filtered(1, "perf_event_open,bpf"), "unshare", "--fork", "--pid", "--mount-proc"],
         "seccomp refuses perf_event_open and bpf", "Docker: --cap-add PERFMON", "in a container")
     with Program("spin", 60) as spin:

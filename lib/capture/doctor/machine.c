@@ -91,8 +91,11 @@ static void tell_probe(
 		return;
 	}
 	rights_refusal(&at->rights, code, &refusal);
-	findings_add(findings, STOKE_FINDING_NO, "here", *refusal.cure ? refusal.cure : NULL,
-		"%s: %s", what, refusal.cause);
+	/* Without BPF, events alone will do, with less of each stack. */
+	findings_add(findings,
+		at->probes.event == 0 && !at->rights.lockdown ? STOKE_FINDING_NOTE
+							      : STOKE_FINDING_NO,
+		"here", *refusal.cure ? refusal.cure : NULL, "%s: %s", what, refusal.cause);
 }
 
 static void tell_types(const struct surroundings *at, struct stoke_findings *findings)
