@@ -276,12 +276,12 @@ int functions_add(struct functions *functions, const struct cfi *table, const st
 	struct text text = {.file = file};
 	struct entry entry;
 	uint64_t offset = 0;
-	int r = 0;
+	int r;
 
 	begin_table(functions, table);
 	rows->table_bytes += table->size;
-	/* Most often one would do for all; where there is no room for that many, they grow. */
-	(void)array_reserve(&functions->items, &functions->capacity, functions->nr,
+	/* At once as many as there can be: growing would copy them. */
+	r = array_reserve(&functions->items, &functions->capacity, functions->nr,
 		table->size / MIN_FUNCTION_BYTES);
 	while (r == 0 && next_entry(table, &offset, &entry)) {
 		if (entry.is_cie) {
