@@ -61,6 +61,7 @@ static void count_losses(const struct stoke_recorder *recorder, struct quality *
 	rings_losses(recorder->rings, &sideband);
 	(void)getrusage(RUSAGE_SELF, &usage); /* cannot fail for SELF */
 	quality->count[QUALITY_SAMPLES] = assembler_samples(recorder->assembler);
+	sideband.mixed -= recorder->mixed_before;
 	if (lost.ring < sideband.mixed) /* the kernel tells of them in records only */
 		lost.ring = sideband.mixed;
 	quality->count[QUALITY_LOST_RING] = lost.ring;

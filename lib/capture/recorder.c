@@ -248,6 +248,7 @@ static int drain(struct stoke_recorder *recorder)
 
 int stoke_recorder_start(struct stoke_recorder *recorder, struct stoke_error *err)
 {
+	struct rings_losses before;
 	struct timespec now;
 	int r;
 
@@ -259,6 +260,8 @@ int stoke_recorder_start(struct stoke_recorder *recorder, struct stoke_error *er
 		recorder); /* what came before is the side band of targets that were being added */
 	if (r < 0)
 		return fail(err, r, "cannot keep records: %s", strerror(-r));
+	rings_losses(recorder->rings, &before);
+	recorder->mixed_before = before.mixed;
 	recorder->start_ns = host_now_ns();
 	(void)clock_gettime(CLOCK_REALTIME, &now); /* cannot fail for this clock */
 	recorder->start_unix_ns = (uint64_t)now.tv_sec * 1000000000ull + (uint64_t)now.tv_nsec;

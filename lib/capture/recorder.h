@@ -44,6 +44,7 @@ struct stoke_recorder {
 	uint64_t start_ns, stop_ns; /* CLOCK_MONOTONIC; 0: not yet */
 	uint64_t start_unix_ns;
 	uint64_t own_cpu_start_ns;
+	uint64_t mixed_before; /* records lost before the start, as targets were added */
 	uint64_t losses_seen, bpf_losses_taken;
 	struct resolve_ahead *ahead; /* NULL: not worth it, or not true any more */
 	int looked_ahead;

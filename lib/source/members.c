@@ -52,7 +52,7 @@ struct members {
 	pid_t *pids; /* sorted */
 	size_t nr_pids, pids_capacity;
 	uint64_t random;
-	uint64_t lost;
+	uint64_t lost, lost_before;
 };
 
 static int perf_open(struct perf_event_attr *attr, pid_t tid, int cpu)
@@ -400,18 +400,32 @@ void members_exited(struct members *members, pid_t pid)
 		(members->nr_pids - place) * sizeof(*members->pids));
 }
 
+static uint64_t read_lost(const struct members *members)
+{
+	uint64_t sum = 0, counts[2];
+
+	for (size_t i = 0; members->lost_by_read && i < members->nr_events; i++) {
+		if (read(members->events[i], counts, sizeof(counts)) == sizeof(counts))
+			sum += counts[1];
+	}
+	return sum;
+}
+
+void members_begin(struct members *members)
+{
+	members->lost_before = read_lost(members);
+}
+
 void members_stop(struct members *members)
 {
-	members->lost = 0;
-	for (size_t i = 0; i < members->nr_events; i++) {
-		uint64_t counts[2];
+	uint64_t lost;
 
-		/* Of an open event: cannot fail. */
-		(void)ioctl(members->events[i], PERF_EVENT_IOC_DISABLE, 0);
-		if (members->lost_by_read &&
-			read(members->events[i], counts, sizeof(counts)) == sizeof(counts))
-			members->lost += counts[1];
-	}
+	for (size_t i = 0; i < members->nr_events; i++)
+		(void)ioctl(members->events[i], PERF_EVENT_IOC_DISABLE, 0); /* of an open event:
+										 cannot fail */
+	lost = read_lost(members);
+	/* Threads that ended took theirs along. */
+	members->lost = lost > members->lost_before ? lost - members->lost_before : 0;
 }
 
 uint64_t members_lost(const struct members *members)

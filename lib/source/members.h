@@ -50,6 +50,8 @@ int members_has(const struct members *members, pid_t pid);
 int members_forked(struct members *members, pid_t parent, pid_t child);
 void members_exited(struct members *members, pid_t pid);
 
+/* What was lost up to now is not counted. */
+void members_begin(struct members *members);
 /* No event fires any more. */
 void members_stop(struct members *members);
 /* Records for which a ring had no room, known once stopped; 0 where the kernel does not tell. */

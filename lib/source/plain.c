@@ -141,6 +141,9 @@ static int plain_open(const struct source_setup *setup, const char *event, const
 /* Events fire since their threads were added. */
 static int plain_start(void *data, struct stoke_error *err)
 {
+	struct plain_run *run = data;
+
+	members_begin(run->members);
 	return 0;
 }
 
