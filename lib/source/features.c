@@ -118,7 +118,9 @@ void rights_probe(struct rights *rights)
 	if (rights->container && host_open(NULL, NULL, &host) == 0) {
 		char id[CONTAINER_ID_MAX] = "";
 
-		(void)container_id_own(&host, id); /* else it stays empty */
+		/* A container that joined another's PID namespace is there for that one. */
+		if (container_id_of(&host, 1, id) < 0 || !*id)
+			(void)container_id_own(&host, id); /* else it stays empty */
 		(void)snprintf(rights->container_id, sizeof(rights->container_id), "%.12s", id);
 		host_close(&host);
 	}
