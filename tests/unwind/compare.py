@@ -15,6 +15,7 @@ X86 = "rax rdx rcx rbx rsi rdi rbp rsp r8 r9 r10 r11 r12 r13 r14 r15".split()
 ARM = [f"x{n}" for n in range(31)] + ["sp"]
 NONE, SP, FP, PLT, DEREF_SP, DEREF_FP, SIGNAL, STOP, UNSUPPORTED, REGISTER = 0, 1, 2, 3, 4, 5, 6, 7, 8, 32
 FP_SAME, FP_AT_CFA, FP_AT_FP, FP_UNKNOWN = range(4)
+IN_REGISTER = 32  # + its number, in the place of a return address
 
 
 def dump(path, which):
@@ -114,6 +115,9 @@ class File:
                 return False
         elif ra in (None, "u"):
             return rule[0] == STOP
+        elif re.fullmatch(r"r\d+", ra):  # vfork's, longjmp's: in that register
+            if rule[4] != IN_REGISTER + int(ra[1:]):
+                return False
         elif not ra.startswith("c") or (not self.arm and ra != "c-8"):
             return rule[0] == UNSUPPORTED
         elif rule[0] == UNSUPPORTED:
