@@ -8,7 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from driver import WORKLOADS, case, main, memory_limit, stoke
+from driver import WORKLOADS, case, is_cut, main, memory_limit, stoke
 
 CHURN = (WORKLOADS / "churn").resolve()
 MAKE = Path(__file__).resolve().parent.parent / "workload" / "libraries.py"
@@ -34,7 +34,7 @@ class Judged:
             name = libraries.pop()
             self.seen.add(name)
             chain = ["use", "enter", f"{name}_second", f"{name}_third", f"{name}_last"]
-            if stack[-1].startswith("["):
+            if is_cut(stack[-1]):
                 self.cut[stack] += values[0]
             elif ";".join(["main", *chain]).startswith(
                     ";".join(f for f in reversed(stack) if f in chain or f == "main")) and stack[-1] in START:

@@ -60,6 +60,13 @@ class Checks:
             raise NoMore
 
 
+
+def is_cut(outermost):
+    """Does a stack with this outermost frame stand under what says why it has no root? Where libc has no
+    symbols, "[program start]" is a root."""
+    return outermost.startswith("[") and outermost not in ("[program start]", "[thread start]")
+
+
 def case(name, live=False, tools=()):
     """Makes a function a case. live: it samples, so it needs root and BPF."""
 

@@ -8,7 +8,7 @@ import sys
 import time
 from pathlib import Path
 
-from driver import STOKE, WORKLOADS, NeedsRights, Skip, case, enough, main, record, stoke
+from driver import STOKE, WORKLOADS, NeedsRights, Skip, case, is_cut, enough, main, record, stoke
 from readers import Folded
 from targets import Program
 
@@ -21,7 +21,7 @@ def paranoid():
 
 
 def whole(t, user, need=0.99):
-    short = user.only(lambda s: s[0].startswith("["))
+    short = user.only(lambda s: is_cut(s[0]))
     t.expect(f"{need:.0%} of stacks are whole", user.total > 50 and short.total <= max(4, (1 - need) * user.total),
         (user.total, short.total, short.head(5)))
 

@@ -8,7 +8,7 @@ import sys
 import time
 from pathlib import Path
 
-from driver import Started, WORKLOADS, case, main, record
+from driver import Started, WORKLOADS, case, is_cut, main, record
 from targets import Program, build
 
 WORK = Path(__file__).resolve().parent.parent / "workload"
@@ -75,7 +75,7 @@ def chain(t, running, program, functions, need=0.999):
     user = ran.folded().user()
     inside = user.only(lambda s: functions[-1] in s)
     wanted = ";".join(functions)
-    wrong = inside.only(lambda s: wanted not in ";".join(s) or s[0].startswith("["))
+    wrong = inside.only(lambda s: wanted not in ";".join(s) or is_cut(s[0]))
     t.expect(f"{program}: {wanted[-60:]} is whole and right", inside.total > 100 and
         wrong.total <= max(1, (1 - need) * inside.total), (inside.total, wrong.total, wrong.head(4)))
     return user
@@ -150,8 +150,8 @@ def vforks(t):
         ran = record(t, running.pid, 3, 999)
     user = ran.folded().user()
     inside = user.only(lambda s: s[-1] in ("vfork", "__vfork", "__libc_vfork") or "forks" in s)
-    wrong = inside.only(lambda s: ";main;forks" not in ";" + ";".join(s) or s[0].startswith("["))
-    wrong = wrong.only(lambda s: s[0] != "[exit]" and s[0] != "[program start]")
+    wrong = inside.only(lambda s: ";main;forks" not in ";" + ";".join(s) or is_cut(s[0]))
+    wrong = wrong.only(lambda s: s[0] != "[exit]")
     t.expect("it was called by who called it", inside.total > 20 and wrong.total <= 1,
         (inside.total, wrong.total, wrong.head(4)))
 
