@@ -21,7 +21,8 @@ def paranoid():
 
 
 def whole(t, user, need=0.99):
-    short = user.only(lambda s: is_cut(s[0]))
+    # One stack is copied: a handler on a stack of its own ends at what it interrupted.
+    short = user.only(lambda s: is_cut(s[0]) and "handler" not in s)
     t.expect(f"{need:.0%} of stacks are whole", user.total > 50 and short.total <= max(4, (1 - need) * user.total),
         (user.total, short.total, short.head(5)))
 

@@ -53,7 +53,7 @@ step namespace unshare -p -f --mount-proc sh -c '/programs/frames-static 1000 20
 
 # A kernel that does not describe its types.
 mount -t tmpfs tmpfs /sys/kernel/btf
-step untyped stoke record -d 1 -o untyped.folded -- /programs/frames-static 1 20
+step untyped stoke record -d 3 -F 199 -o untyped.folded -- /programs/frames-static 1 20
 dmesg >dmesg
 
 exec 3<>/dev/ttyS1
