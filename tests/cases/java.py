@@ -14,6 +14,7 @@ from jdks import THREAD, is_java
 
 WORK = HERE.parent / "workload"
 HZ = 999
+ROUNDS = 3  # until each shape was sampled often enough
 MS = 120  # of CPU time in burn() under each known number of calls
 EARLY = 4  # samples that may come before all is known of a process: a machine may be crowded
 SHAPES = {"Deep.down(": 1001, "Deep.jump(": 301, "Deep.caught(": 301, "Deep.through(": 61}
@@ -77,14 +78,26 @@ def is_whole(names):
     return bool(THREAD & set(names[:3]))
 
 
+def under_of(rows, shape):
+    return [(s, n) for s, n in rows if any(shape in f for f in s) and any("Deep.burn(" in f for f in s)]
+
+
+def is_enough(rows):
+    """Is there something to judge of each shape? A machine may be crowded."""
+    return all(sum(n for _, n in under_of(rows, shape)) > 50 for shape in SHAPES)
+
+
 def check_deep(t, mode, rows):
+    # Where code is thrown away while its frames wait, as here in the warm-up, those frames return to the
+    # deoptimisation handler, and the methods inlined in them are not shown: a known gap.
+    need = 0.5 if mode == "mixed" else 0.99
     for shape, calls in SHAPES.items():
-        under = [(s, n) for s, n in rows if any(shape in f for f in s) and any("Deep.burn(" in f for f in s)]
+        under = under_of(rows, shape)
         depths = defaultdict(int)
         for stack, n in under:
             depths[sum(shape in f for f in stack)] += n
         t.expect(f"{mode}: each stack has {calls} frames of {shape}", nearly_all(
-            under, lambda s: sum(shape in f for f in s) == calls, 0.99), dict(depths))
+            under, lambda s: sum(shape in f for f in s) == calls, need), dict(depths))
         t.expect(f"{mode}: hardly one has more, with {shape}",
             sum(n for depth, n in depths.items() if depth > calls) <= EARLY, dict(depths))
         t.expect(f"{mode}: and stands on the start of its thread, with {shape}", nearly_all(under, is_whole, 0.99),
@@ -107,15 +120,22 @@ def collectors(jdk):
 def run(t, release):
     jdk = jdks.jdk_of(release)
     compiled(t)
-    with ExitStack() as stack:
-        deep = {mode: stack.enter_context(jdk.run(t.folder, *EXACT, *flags, "Deep", MS, "@libthrough.so", stdin=subprocess.PIPE))
-            for mode, flags in MODES.items()}
-        work = {flag: stack.enter_context(jdk.run(t.folder, flag, "Work", 600, 1, 1, stdin=subprocess.PIPE)) for flag in collectors(jdk)}
-        rows = recorded(t, list(deep.values()), list(work.values()))
+    for _ in range(ROUNDS):
+        deep, work, rows = one_round(t, jdk)
+        if all(is_enough(rows[program.pid]) for program in deep.values()):
+            break
     for mode, program in deep.items():
         check_deep(t, mode, rows[program.pid])
     for flag, program in work.items():
         check_work(t, flag, rows[program.pid])
+
+
+def one_round(t, jdk):
+    with ExitStack() as stack:
+        deep = {mode: stack.enter_context(jdk.run(t.folder, *EXACT, *flags, "Deep", MS, "@libthrough.so", stdin=subprocess.PIPE))
+            for mode, flags in MODES.items()}
+        work = {flag: stack.enter_context(jdk.run(t.folder, flag, "Work", 600, 1, 1, stdin=subprocess.PIPE)) for flag in collectors(jdk)}
+        return deep, work, recorded(t, list(deep.values()), list(work.values()))
 
 
 @case("JV01 JDK 17: whole stacks, of known depth, by any collector", live=True, tools=["javac", "gcc"])
