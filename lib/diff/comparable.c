@@ -16,12 +16,15 @@
 #include "diff/stackshares.h"
 #include "profile/tally.h"
 
-#define LOST_MOST     0.01 /* of samples: more, and shares may be bent */
-#define SHARES_MOST   0.02 /* unnamed, truncated, broken: a larger difference passes for a change */
-#define RATE_MOST     0.01 /* rates are rounded to whole nanoseconds */
-#define RUNTIME_NOTED 0.05
-#define TEXT_MAX      512
-#define SAMPLES_MOST  ((uint64_t)1 << 62) /* of a comparison: sums stay far from wrapping */
+#define LOST_MOST      0.01 /* of samples: more, and shares may be bent */
+#define SHARES_MOST    0.02 /* unnamed, truncated, broken: a larger difference passes for a change */
+#define BUSY_MOST      20.0 /* points between the machines' loads that are worth a word */
+#define CORES_MOST     0.05
+#define THROTTLED_MOST 10.0 /* points */
+#define RATE_MOST      0.01 /* rates are rounded to whole nanoseconds */
+#define RUNTIME_NOTED  0.05
+#define TEXT_MAX       512
+#define SAMPLES_MOST   ((uint64_t)1 << 62) /* of a comparison: sums stay far from wrapping */
 
 static const char *const side_words[] = {"before", "after"};
 
@@ -275,8 +278,55 @@ static int compare_hosts(const struct stoke_profile *profile, struct comparable 
 		r = compare_fact(profile, comparable, FINDING_NOTE, "cpus", "CPUs");
 	if (r >= 0)
 		r = compare_fact(profile, comparable, FINDING_NOTE, "kernel", "kernels");
-	if (r >= 0)
-		r = compare_fact(profile, comparable, FINDING_WARNING, "limit", "CPU limits");
+	return r;
+}
+
+/* The number behind a word of a fact, meant of a side's runs; `without` where a run's fact lacks
+ * the word. NAN: a run says nothing. */
+static double mean_of(const struct stoke_profile *profile, const struct side *side, const char *key,
+	const char *word, double without)
+{
+	double sum = 0;
+
+	for (uint32_t i = 0; i < side->nr_runs; i++) {
+		const char *text = profile_fact_find(profile, side->first + i, key);
+		const char *at = text ? strstr(text, word) : NULL;
+
+		sum += at ? strtod(at + strlen(word), NULL) : text ? without : NAN;
+	}
+	return sum / side->nr_runs;
+}
+
+/* What capture/load.h makes the runs say of the machine and of the target's limit. */
+static int compare_loads(const struct stoke_profile *profile, struct comparable *comparable)
+{
+	const struct side *a = &comparable->sides[0], *b = &comparable->sides[1];
+	const double busy[2] = {mean_of(profile, a, "machine", ", ", NAN),
+		mean_of(profile, b, "machine", ", ", NAN)};
+	const double cores[2] = {
+		mean_of(profile, a, "limit", "", NAN), mean_of(profile, b, "limit", "", NAN)};
+	const double throttled[2] = {mean_of(profile, a, "limit", "throttled in ", 0),
+		mean_of(profile, b, "limit", "throttled in ", 0)};
+	int r = 0;
+
+	if (isnan(busy[0]) || isnan(busy[1]))
+		return 0; /* one of them could not look */
+	if (fabs(busy[0] - busy[1]) > BUSY_MOST)
+		r = find(comparable, FINDING_NOTE, "machine",
+			"the machine was %.0f %% busy before, %.0f %% after", busy[0], busy[1]);
+	if (r >= 0 && isnan(cores[0]) != isnan(cores[1]))
+		r = find(comparable, FINDING_WARNING, "limit",
+			"a CPU limit of %.1f cores %s, none %s: record both with the same",
+			isnan(cores[0]) ? cores[1] : cores[0], side_words[isnan(cores[0])],
+			side_words[!isnan(cores[0])]);
+	else if (r >= 0 && fabs(cores[0] - cores[1]) > CORES_MOST * cores[0])
+		r = find(comparable, FINDING_WARNING, "limit",
+			"CPU limits: %.1f cores before, %.1f after", cores[0], cores[1]);
+	if (r >= 0 && fabs(throttled[0] - throttled[1]) > THROTTLED_MOST)
+		r = find(comparable, FINDING_WARNING, "throttled",
+			"throttled in %.0f %% of the periods before, %.0f %% after: shares hold, "
+			"cores and times do not",
+			throttled[0], throttled[1]);
 	return r;
 }
 
@@ -390,6 +440,8 @@ static int look(const struct stoke_profile *profile, struct comparable *comparab
 		r = compare_order(profile, comparable);
 	if (r >= 0)
 		r = compare_hosts(profile, comparable);
+	if (r >= 0)
+		r = compare_loads(profile, comparable);
 	if (r >= 0)
 		r = compare_jvms(comparable);
 	if (r >= 0)

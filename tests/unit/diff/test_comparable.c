@@ -177,6 +177,62 @@ Test(comparable, other_processors_warn_and_kernels_are_noted)
 	expect(profile, FINDING_NOTE, "kernel", "kernels: 6.1 before, 6.12 after");
 }
 
+static struct stoke_profile *loaded(
+	const char *before, const char *after, const char *limit, const char *limit_after)
+{
+	struct stoke_profile *profile = sides("a 1\n", "a 1\n");
+
+	say(profile, "machine", before, after);
+	if (limit)
+		cr_assert(zero(int, profile_fact(profile, 0, "limit", limit)));
+	if (limit_after)
+		cr_assert(zero(int, profile_fact(profile, 1, "limit", limit_after)));
+	return profile;
+}
+
+#define QUIET "8 CPUs, 20 % busy (user 15 %, system 5 %, irq 0 %)"
+#define BUSY  "8 CPUs, 71 % busy (user 60 %, system 11 %, irq 0 %), 30 % of that the target"
+
+Test(comparable, another_load_is_noted_and_other_limits_warn)
+{
+	expect(loaded(QUIET, BUSY, NULL, NULL), FINDING_NOTE, "machine",
+		"the machine was 20 % busy before, 71 % after");
+	expect(loaded(QUIET, QUIET, "2.0 cores by cgroup, never throttled meanwhile", NULL),
+		FINDING_WARNING, "limit",
+		"a CPU limit of 2.0 cores before, none after: record both with the same");
+	expect(loaded(QUIET, QUIET, NULL, "2.0 cores by cgroup, never throttled meanwhile"),
+		FINDING_WARNING, "limit",
+		"a CPU limit of 2.0 cores after, none before: record both with the same");
+	expect(loaded(QUIET, QUIET, "2.0 cores by cgroup, never throttled meanwhile",
+		       "4.0 cores by cgroup, never throttled meanwhile"),
+		FINDING_WARNING, "limit", "CPU limits: 2.0 cores before, 4.0 after");
+	expect(loaded(QUIET, QUIET, "2.0 cores by cgroup, never throttled meanwhile",
+		       "2.0 cores by cgroup, throttled in 41 % of the periods: more CPU"),
+		FINDING_WARNING, "throttled",
+		"throttled in 0 % of the periods before, 41 % after: shares hold, cores and times "
+		"do not");
+}
+
+static int is_of_loads(const char *key)
+{
+	return strcmp(key, "machine") == 0 || strcmp(key, "limit") == 0 ||
+	       strcmp(key, "throttled") == 0;
+}
+
+Test(comparable, loads_and_limits_that_are_alike_are_not_told)
+{
+	struct stoke_profile *profile =
+		loaded(QUIET, "8 CPUs, 38 % busy (user 30 %, system 8 %, irq 0 %)",
+			"2.0 cores by cgroup, throttled in 41 % of the periods: more CPU",
+			"2.0 cores by cgroup, throttled in 35 % of the periods: more CPU");
+	struct comparable *comparable = look(profile);
+
+	for (size_t i = 0; i < comparable->nr_findings; i++)
+		cr_expect(zero(int, is_of_loads(comparable->findings[i].key)));
+	comparable_free(comparable);
+	stoke_profile_free(profile);
+}
+
 Test(comparable, compilers_at_work_are_told)
 {
 	expect(sides("C2 CompilerThread0;f 50\nmain;g 50\n", "GC Thread#0;f 10\nmain;g 90\n"),
