@@ -115,7 +115,7 @@ class File:
                 return False
         elif ra in (None, "u"):
             return rule[0] == STOP
-        elif re.fullmatch(r"r\d+", ra):  # vfork's, longjmp's: in that register
+        elif not self.arm and re.fullmatch(r"r\d+", ra):  # vfork's, longjmp's: in that register
             if rule[4] != IN_REGISTER + int(ra[1:]):
                 return False
         elif not ra.startswith("c") or (not self.arm and ra != "c-8"):
