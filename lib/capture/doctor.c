@@ -39,6 +39,7 @@ int stoke_doctor(const struct stoke_doctor_options *options, struct stoke_findin
 	}
 	r = surroundings_read(&host, &surroundings, err);
 	if (r >= 0) {
+		surroundings.process = options->pid ? probe_process(options->pid) : -ESRCH;
 		surroundings_tell(&surroundings, findings);
 		if (options->pid)
 			target_tell(&host, options->pid, &surroundings, findings);

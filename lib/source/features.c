@@ -268,7 +268,7 @@ void rights_refusal(const struct rights *rights, int code, struct refusal *ret)
 		say_refusal(ret, -EOPNOTSUPP, "", draw);
 		(void)snprintf(ret->cause, sizeof(ret->cause),
 			"kernel %s has no BTF (CONFIG_DEBUG_INFO_BTF, Linux 5.10 or a backport): "
-			"cannot record here",
+			"no BPF here",
 			rights->release);
 	} else if (code == -ENOSYS) {
 		say_refusal(ret, -EOPNOTSUPP, "", draw);

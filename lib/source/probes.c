@@ -78,6 +78,23 @@ static void probe_event(unsigned cpu, struct probes *ret)
 	ret->event_counts = fd >= 0 && fires(fd);
 }
 
+int probe_process(pid_t pid)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE,
+		.size = sizeof(attr),
+		.config = PERF_COUNT_SW_CPU_CLOCK,
+		.sample_period = CLOCK_PERIOD_NS,
+		.disabled = 1,
+		.exclude_kernel = 1,
+		.exclude_hv = 1,
+	};
+	_cleanup_close_ int fd =
+		(int)syscall(SYS_perf_event_open, &attr, pid, -1, -1, PERF_FLAG_FD_CLOEXEC);
+
+	return fd < 0 ? -errno : 0;
+}
+
 int probe_memory(pid_t pid)
 {
 	char byte;

@@ -19,6 +19,8 @@ struct probes {
 };
 
 void probes_run(unsigned cpu, struct probes *ret);
+/* Open the clock event on a process, of its user code alone, as its owner may: 0 or -errno. */
+int probe_process(pid_t pid);
 /* Memory of another process: 0, -EPERM, -ESRCH... An address that cannot be mapped is asked for. */
 int probe_memory(pid_t pid);
 

@@ -7,8 +7,9 @@ import re
 import shutil
 import subprocess
 import time
+from pathlib import Path
 
-from driver import HERE, STOKE, WORKLOADS, case, enough, main, stoke
+from driver import HERE, STOKE, WORKLOADS, Skip, case, enough, main, stoke
 from targets import Program
 
 WORK = HERE.parent / "workload"
@@ -72,6 +73,25 @@ def user(t):
         check=False)
     t.expect("record says it with status 4", ran.returncode == 4 and "permission denied. Run with sudo" in
         ran.stderr, ran.stderr)
+
+
+@case("doctor and record agree on an owner's process, and on somebody else's", live=True, tools=["setpriv"])
+def owner(t):
+    if int(Path("/proc/sys/kernel/perf_event_paranoid").read_text(encoding="ascii")) > 2:
+        raise Skip("kernel.perf_event_paranoid allows nobody any event")
+    own = t.folder / "stoke"
+    shutil.copy(STOKE, own)
+    shutil.copy(WORKLOADS / "spin", t.folder)
+    os.chown(t.folder, 65534, 65534)
+    with Program(t.folder / "spin", 60, prefix=NOBODY) as mine, Program("spin", 60) as roots:
+        for pid, works in ((mine.pid, True), (roots.pid, False)):
+            said = subprocess.run([*NOBODY, own, "doctor", "-p", str(pid)], cwd=t.folder, capture_output=True, text=True,
+                check=False)
+            ran = subprocess.run([*NOBODY, own, "record", "-p", str(pid), "-d", "0.3", "-o", "x.folded"], cwd=t.folder,
+                capture_output=True, text=True, check=False)
+            t.expect(f"doctor: {works}", said.returncode == (0 if works else 1) and
+                ("it is recorded without BPF" in said.stdout) == works, said.stdout)
+            t.expect(f"record: {works}", ran.returncode == (0 if works else 4), ran.stderr)
 
 
 @case("doctor knows single capabilities", live=True, tools=["setpriv"])

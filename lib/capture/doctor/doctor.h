@@ -13,6 +13,7 @@
 struct surroundings {
 	struct rights rights;
 	struct probes probes;
+	int process; /* probe_process() of the target; -ESRCH: there is none */
 	size_t nr_cpus; /* online */
 	uint64_t max_files; /* that stoke may raise its own limit to */
 	int64_t max_sample_rate; /* sysctl; 0: not known */

@@ -80,6 +80,12 @@ static void tell_where(const struct surroundings *at, struct stoke_findings *fin
 		at->nr_cpus == 1 ? "" : "s", at->version);
 }
 
+/* Without BPF, events alone will do, with less of each stack: of all processes or of the target. */
+static int records_without_bpf(const struct surroundings *at)
+{
+	return (at->probes.event == 0 || at->process == 0) && !at->rights.lockdown;
+}
+
 /* One thing that a recording does: ok, or why not. */
 static void tell_probe(
 	const struct surroundings *at, const char *what, int code, struct stoke_findings *findings)
@@ -91,10 +97,7 @@ static void tell_probe(
 		return;
 	}
 	rights_refusal(&at->rights, code, &refusal);
-	/* Without BPF, events alone will do, with less of each stack. */
-	findings_add(findings,
-		at->probes.event == 0 && !at->rights.lockdown ? STOKE_FINDING_NOTE
-							      : STOKE_FINDING_NO,
+	findings_add(findings, records_without_bpf(at) ? STOKE_FINDING_NOTE : STOKE_FINDING_NO,
 		"here", *refusal.cure ? refusal.cure : NULL, "%s: %s", what, refusal.cause);
 }
 
@@ -105,8 +108,8 @@ static void tell_types(const struct surroundings *at, struct stoke_findings *fin
 	if (at->rights.btf)
 		return;
 	rights_refusal(&at->rights, -EOPNOTSUPP, &refusal);
-	findings_add(findings, STOKE_FINDING_NO, "here", refusal.cure,
-		"find the kernel's types: %s", refusal.cause);
+	findings_add(findings, records_without_bpf(at) ? STOKE_FINDING_NOTE : STOKE_FINDING_NO,
+		"here", refusal.cure, "find the kernel's types: %s", refusal.cause);
 }
 
 static void tell_event(const struct surroundings *at, struct stoke_findings *findings)

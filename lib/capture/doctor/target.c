@@ -65,6 +65,14 @@ static void tell_who(const struct patient *patient)
 		*container ? ", container " : "", container);
 }
 
+/* Where events of all processes are refused, its owner may have those of this one. */
+static void tell_events(const struct patient *patient)
+{
+	if (patient->surroundings->probes.event < 0 && patient->surroundings->process == 0)
+		findings_add(patient->findings, STOKE_FINDING_OK, "target", NULL,
+			"open its events: it is recorded without BPF, user code alone");
+}
+
 /* What of it is open to us. code: of reading what it has mapped. */
 static void tell_access(const struct patient *patient, int code)
 {
@@ -256,6 +264,7 @@ void target_tell(const struct host *host, pid_t pid, const struct surroundings *
 	if (patient.process) {
 		java_vm_read(patient.processes, patient.process, &patient.java);
 		tell_who(&patient);
+		tell_events(&patient);
 		tell_access(&patient, r);
 		tell_limit(&patient);
 		tell_runtime(&patient);

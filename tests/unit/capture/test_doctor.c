@@ -23,6 +23,7 @@ static const struct surroundings good = {
 		.release = "6.1.112",
 		.executable = "/usr/bin/stoke"},
 	.probes = {.event_counts = 1, .cycles = -ENOENT},
+	.process = -ESRCH,
 	.nr_cpus = 8,
 	.max_files = 65536,
 	.max_sample_rate = 100000,
@@ -105,6 +106,29 @@ Test(doctor, tells_a_user_of_every_right_that_is_missing)
 		"they run stay closed" SETCAP);
 }
 
+Test(doctor, what_an_owner_may_do_without_bpf_is_no_obstacle)
+{
+	struct surroundings at = good;
+
+	at.rights.uid = 1000;
+	at.rights.capabilities = ALL_CAPABILITIES & ~(BIT(21) | BIT(38) | BIT(39));
+	at.probes = (struct probes){.program = -EPERM, .ring = -EPERM, .event = -EACCES};
+	at.process = 0;
+	expect(&at, "about host, uid 1000, kernel 6.1.112 with BTF, 8 CPUs, stoke 0.2\n"
+		    "note load BPF programs: permission denied" SETCAP
+		    "note make a ring for samples: permission denied" SETCAP
+		    "note open events of all processes: permission denied" SETCAP NAMES);
+	at.process = -EACCES;
+	at.rights.btf = 0;
+	at.probes = (struct probes){.event = -EACCES};
+	expect(&at, "about host, uid 1000, kernel 6.1.112 without BTF, 8 CPUs, stoke 0.2\n"
+		    "no find the kernel's types: kernel 6.1.112 has no BTF "
+		    "(CONFIG_DEBUG_INFO_BTF, Linux 5.10 or a backport): no BPF here | What "
+		    "perf recorded can be drawn: perf script | stoke flamegraph -\n"
+		    "ok load BPF programs\nok make a ring for samples\n"
+		    "no open events of all processes: permission denied" SETCAP NAMES);
+}
+
 Test(doctor, names_the_sysctl_that_makes_capabilities_count_for_nothing)
 {
 	static const int levels[] = {3, 4};
@@ -163,8 +187,8 @@ Test(doctor, knows_kernels_that_cannot)
 
 	at.rights.btf = 0;
 	expect(&at, "about host, uid 0, kernel 6.1.112 without BTF, 8 CPUs, stoke 0.2\n"
-		    "no find the kernel's types: kernel 6.1.112 has no BTF "
-		    "(CONFIG_DEBUG_INFO_BTF, Linux 5.10 or a backport): cannot record here | What "
+		    "note find the kernel's types: kernel 6.1.112 has no BTF "
+		    "(CONFIG_DEBUG_INFO_BTF, Linux 5.10 or a backport): no BPF here | What "
 		    "perf recorded can be drawn: perf script | stoke flamegraph -\n"
 		    "ok load BPF programs\nok make a ring for samples\n"
 		    "ok open events of all processes; no hardware counters: -e cpu is "
