@@ -7,33 +7,9 @@
 #include <string.h>
 #include <sys/sysmacros.h>
 
-#include "unit/test.h"
+#include "unit/record.h"
 
 TestSuite(decode, .fini = check_leaks);
-
-/* A record in the making: exactly as long as what was put in, so that reading past it is seen. */
-struct bytes {
-	uint8_t *data;
-	size_t size;
-};
-
-static void put(struct bytes *bytes, const void *data, size_t size)
-{
-	bytes->data = realloc(bytes->data, bytes->size + size);
-	cr_assert(ne(ptr, bytes->data, NULL));
-	memcpy(bytes->data + bytes->size, data, size);
-	bytes->size += size;
-}
-
-static void put32(struct bytes *bytes, uint32_t value)
-{
-	put(bytes, &value, sizeof(value));
-}
-
-static void put64(struct bytes *bytes, uint64_t value)
-{
-	put(bytes, &value, sizeof(value));
-}
 
 static void begin(struct bytes *bytes, uint32_t type, uint16_t misc)
 {

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "source/perfrings.h"
-#include "unit/test.h"
+#include "unit/record.h"
 
 #define USER (PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER)
 #define ALL  (PERF_SAMPLE_CALLCHAIN | USER)
@@ -15,25 +15,6 @@
 static struct perf_sample room;
 
 TestSuite(perfsample, .fini = check_leaks);
-
-/* A record in the making: exactly as long as what was put in, so that reading past it is seen. */
-struct bytes {
-	uint8_t *data;
-	size_t size;
-};
-
-static void put(struct bytes *bytes, const void *data, size_t size)
-{
-	bytes->data = realloc(bytes->data, bytes->size + size);
-	cr_assert(ne(ptr, bytes->data, NULL));
-	memcpy(bytes->data + bytes->size, data, size);
-	bytes->size += size;
-}
-
-static void put64(struct bytes *bytes, uint64_t value)
-{
-	put(bytes, &value, sizeof(value));
-}
 
 static struct bytes begin(uint16_t mode)
 {
