@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Two stories rebuilt: a JDK upgrade, and TLS without session resumption. STOKE_RUNS captures a side
 (2); what was measured is printed as lines of "#"."""
-import collections
 import json
 import os
 import re
@@ -10,6 +9,7 @@ import subprocess
 
 import jdks
 from driver import HERE, Skip, Started, case, enough, main, stoke
+from alignment import aligned, counted, frames
 from jdks import Rooted, installed
 
 WORK = HERE.parent / "workload"
@@ -69,24 +69,7 @@ def alternate(t, before, after):
 def stacks(t, side, level):
     ran = stoke(t.folder, "convert", "-q", "-f", "folded", "--names", level, *[file for file, _ in side])
     t.must(f"names at level {level} can be had", ran.status == 0, ran.describe())
-    counts = collections.Counter()
-    for line in ran.out.splitlines():
-        stack, _, count = line.rpartition(" ")
-        counts[tuple(re.sub(r"_\[[a-z0-9]\]$", "", f) for f in stack.split(";"))] += int(count)
-    return counts
-
-
-def aligned(a, b):
-    """Share of samples (or frames) that are on the other side, too; mean of both."""
-    return sum(sum(n for x, n in one.items() if x in other) / sum(one.values()) for one, other in ((a, b), (b, a))) / 2
-
-
-def frames(counts):
-    seen = collections.Counter()
-    for stack, n in counts.items():
-        for frame in stack:
-            seen[frame] += n
-    return seen
+    return counted(ran.out)
 
 
 def share(counts, wanted):
